@@ -1,0 +1,82 @@
+"""The errors, as a tree.
+
+MemproxyError
+├── SettingsError         a setting is wrong: names it, where it came from, and what would work
+├── NotUnderstood         a request body that memory cannot read; it is forwarded as it came
+├── StoreError            the database cannot be used
+│   └── StoreUnavailable  … for now (locked, full, gone): try again later
+├── EmbedderError         no vectors can be made
+├── ProviderError         a model call failed
+│   ├── ProviderBusy      … for now: 429, 5xx, a timeout; may carry how long to wait
+│   ├── TruncatedCompletion   the answer hit its output limit
+│   └── UnusableReply     the answer holds no JSON that can be used
+└── Problem               a request to the management API that cannot be met (RFC 9457)
+"""
+
+from __future__ import annotations
+
+
+class MemproxyError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class SettingsError(MemproxyError):
+    """A setting is wrong. The message names the setting, its source, and what would work."""
+
+
+class NotUnderstood(MemproxyError):
+    """A chat body that cannot be read or edited safely. `reason` is one of the documented skip reasons."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class StoreError(MemproxyError):
+    """The database cannot be used: wrong version, corrupt, no permission."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be used now: locked, full, or its disk is gone."""
+
+
+class EmbedderError(MemproxyError):
+    """The embedding model is missing, corrupt, or failed."""
+
+
+class ProviderError(MemproxyError):
+    """A call to a model failed in a way that trying again will not mend. `reason` is a word, never content."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class ProviderBusy(ProviderError):
+    """A call to a model failed for now. `retry_after` is in seconds, where the model's server named it."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class TruncatedCompletion(ProviderError):
+    """The model stopped at its output limit; `text` is what it had written by then."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("truncated")
+        self.text = text
+
+
+class UnusableReply(ProviderError):
+    """The model answered, but not with JSON in any shape that can be read."""
+
+
+class Problem(MemproxyError):
+    """A management request that cannot be met, rendered as RFC 9457 problem details."""
+
+    def __init__(self, status: int, title: str, detail: str = "") -> None:
+        super().__init__(title)
+        self.status = status
+        self.title = title
+        self.detail = detail
