@@ -1,0 +1,269 @@
+"""Every setting: its name, type and default. Read once at the start; each part receives only its own slice.
+
+`settings_sources.py` finds and merges the values (flag > environment > file > default); this page says what there is.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import ipaddress
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, available_timezones
+
+import msgspec
+
+from memproxy.errors import SettingsError
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+
+_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|h|d)?", re.IGNORECASE)
+_UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class Duration(float):
+    """A length of time in seconds; written as a number of seconds or as "30m", "20s", "250ms", "7d"."""
+
+    @classmethod
+    def parse(cls, value: object) -> Duration:
+        """Read a duration. Raises ValueError saying what would work."""
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            return cls(value)
+        match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None:
+            raise ValueError(f'{value!r} is no duration; write seconds (20) or "30m", "20s", "250ms", "7d"')
+        return cls(float(match["number"]) * _UNIT_SECONDS[(match["unit"] or "s").lower()])
+
+
+class Secret(str):
+    """A key or password, or where to find it; never shown by repr or in a log."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+    def reveal(self) -> str:
+        """The secret itself: what `env:NAME` or `file:PATH` points to. Raises SettingsError naming what is missing."""
+        kind, _, where = self.partition(":")
+        if kind == "env":
+            found = os.environ.get(where, "")
+            if not found:
+                raise SettingsError(f"the environment variable {where} (named by an api_key or key) is not set")
+            return found
+        if kind == "file":
+            try:
+                return Path(where).expanduser().read_text("utf-8").strip()
+            except OSError as error:
+                raise SettingsError(f"the key file {where} cannot be read: {error.strerror}") from None
+        return str.__str__(self)
+
+
+class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all sections: immutable, and an unknown key is an error."""
+
+
+class Targets(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where requests go, by wire format; the vendor's own host where nothing is set."""
+
+    openai: str | None = None
+    anthropic: str | None = None
+    gemini: str | None = None
+    ollama: str | None = None
+
+
+class LLM(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The model that extracts facts."""
+
+    provider: str = "openai"
+    model: str | None = None
+    base_url: str | None = None
+    api_key: Secret | None = None
+    timeout: Duration = Duration(60)
+    options: dict[str, Any] = {}
+    borrow: bool | None = None  # None: only on a loopback bind without keys
+
+
+class Embed(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The model that turns text into vectors."""
+
+    provider: Literal["local", "off"] = "local"
+    model: str | None = None
+    base_url: str | None = None
+    api_key: Secret | None = None
+    dir: str | None = None
+    dimensions: Positive | None = None
+    max_tokens: Positive | None = None
+    query_prefix: str | None = None
+    document_prefix: str | None = None
+
+
+class Recall(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is found for a message."""
+
+    limit: Positive = 100
+    threshold: Share | None = None  # None: calibrated per embedder
+    summary_limit: Count = 5
+    summary_threshold: Share = 0.3
+    profile: Literal["auto", "gather", "pinpoint"] = "auto"
+
+
+class Memory(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is put into a request."""
+
+    enabled: bool = True
+    token_budget: Count = 2000
+    summary_budget: Count = 1000
+    placement: Literal["system", "user"] = "system"
+    deadline_ms: Positive = 250
+    context_window: Positive | None = None  # the model's window in tokens, where known
+
+
+class SessionSettings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When a conversation counts as ended."""
+
+    timeout: Duration = Duration(1800)
+
+
+class WorkingMemory(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Turns of the running conversation that stay at hand."""
+
+    turns: Count = 20
+
+
+class Extraction(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When and how facts are learned."""
+
+    turns: Positive = 3
+    quiet_seconds: Duration = Duration(20)
+    max_chars: Positive = 12_000
+    max_attempts: Positive = 5
+    daily_calls: Count = 200
+    concurrency: Positive = 1
+    ignore: list[str] = []
+
+
+class Receipts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long it can be looked up what was injected into a request."""
+
+    days: Count = 7
+    max: Count = 10_000
+
+
+class Key(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One key for callers, the entities it may name, and whether it administers."""
+
+    key_env: str | None = None
+    key_file: str | None = None
+    entities: list[str] = []
+    admin: bool = False
+
+    def secret(self) -> str:
+        """The key itself. Raises SettingsError."""
+        return Secret(f"env:{self.key_env}" if self.key_env else f"file:{self.key_file}").reveal()
+
+    def allows(self, entity: str) -> bool:
+        """Whether this key may name that entity."""
+        return self.admin or any(fnmatch.fnmatchcase(entity, pattern) for pattern in self.entities)
+
+
+class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of it."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8787
+    target: str | None = None
+    targets: Targets = Targets()
+    entity: str | None = None
+    entity_sources: list[str] = []
+    db: str = "~/.memg/memory.db"
+    debug: bool = False
+    timezone: str = "UTC"
+    client_time: bool = False
+    chores: list[str] = []
+    llm: LLM = LLM()
+    embed: Embed = Embed()
+    recall: Recall = Recall()
+    memory: Memory = Memory()
+    session: SessionSettings = SessionSettings()
+    working_memory: WorkingMemory = WorkingMemory()
+    extraction: Extraction = Extraction()
+    conscious: bool = True
+    conscious_limit: Count = 10
+    conscious_cache_ttl: Duration = Duration(30)
+    prune_interval: Duration = Duration(300)
+    receipts: Receipts = Receipts()
+    allowed_origins: list[str] = []
+    keys: list[Key] = []
+
+    @property
+    def database(self) -> Path:
+        """Where the database file lies."""
+        return Path(self.db).expanduser()
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self.host)
+
+    @property
+    def borrows(self) -> bool:
+        """Whether extraction may use the caller's own credential."""
+        wanted = self.llm.borrow if self.llm.borrow is not None else (self.loopback and not self.keys)
+        return wanted and self.llm.api_key is None and self.llm.base_url is None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check(settings: Settings) -> None:
+    """What types alone cannot say. Raises SettingsError."""
+    for name in ("target", *(f"targets.{field}" for field in Targets.__struct_fields__)):
+        holder, _, field = name.rpartition(".")
+        _check_url(name, getattr(settings.targets if holder else settings, field))
+    _check_url("llm.base_url", settings.llm.base_url)
+    if settings.timezone not in available_timezones():
+        raise SettingsError(f'timezone: {settings.timezone!r} is no IANA name; write for example "Europe/Vienna"')
+    for index, key in enumerate(settings.keys):
+        if (key.key_env is None) == (key.key_file is None):
+            raise SettingsError(f"keys[{index}]: give exactly one of key_env and key_file")
+        if not key.admin and not key.entities:
+            raise SettingsError(f'keys[{index}]: name its entities, for example ["alice", "team-*"], or set admin')
+    for source in settings.entity_sources:
+        if source.partition(":")[0] not in ("header", "body") or not source.partition(":")[2]:
+            raise SettingsError(f'entity_sources: {source!r}; write "header:X-User-Id" or "body:user"')
+    for pattern in (*settings.chores, *settings.extraction.ignore):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise SettingsError(f"chores / extraction.ignore: {pattern!r} is no regular expression: {error}") from None
+    if not settings.loopback and not settings.keys:
+        raise SettingsError(
+            f"host: {settings.host} can be reached from other machines, so callers need keys. "
+            'Set "keys": [{"key_env": "MEMPROXY_KEY", "entities": ["*"]}] in memg.json, or bind 127.0.0.1'
+        )
+
+
+def _check_url(name: str, value: str | None) -> None:
+    if value is None:
+        return
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise SettingsError(f'{name}: {value!r} is no base URL; write for example "https://api.openai.com"')
+
+
+def zone(name: str) -> ZoneInfo:
+    """The time zone of an IANA name already checked."""
+    return ZoneInfo(name)
