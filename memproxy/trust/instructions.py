@@ -14,8 +14,10 @@ _QUOTED = re.compile(
 )
 
 _RULES = r"(?:instructions?|rules?|prompts?|guidelines?|guardrails?|directives?|programming|training|policies|policy|restrictions?)"
+_OF_THE_MODEL = r"(?:all|any|every|your|these|previous|prior|above|earlier|preceding|system|safety)"
 _SHAPES = [
-    rf"\b(?:ignore|disregard|forget|override|bypass|violate|abandon|skip)\b[^.!?\n]{{0,40}}\b{_RULES}\b",
+    rf"\b(?:ignore|disregard|forget|override|bypass|violate|abandon)\b[^.!?\n]{{0,30}}\b{_OF_THE_MODEL}\b[^.!?\n]{{0,20}}\b{_RULES}\b",
+    rf"\b(?:ignore|disregard|forget|override)\b[^.!?\n]{{0,20}}\b{_RULES}\b[^.!?\n]{{0,10}}\b(?:above|before|so far|you were given)\b",
     r"\b(?:ignore|disregard|forget)\s+(?:everything|anything|all)\s+(?:above|before|previous|prior|you)\b",
     r"\b(?:reveal|print|show|repeat|output|leak|expose|display)\b[^.!?\n]{0,40}\b(?:system prompt|hidden prompt|your (?:instructions|prompt|rules)|admin page)\b",
     r"\byou (?:are|must) now\b[^.!?\n]{0,60}\b(?:unrestricted|jailbroken|developer mode|dan\b|an? (?:evil|unfiltered))",

@@ -1,0 +1,1 @@
+"""One module a prompt: its text, typed inputs, output schema and parser."""

@@ -1,0 +1,181 @@
+"""The extraction prompt: turns of one conversation in, facts the person said of themselves out.
+
+The request holds two labelled parts: `<conversation>`, from which facts may be taken, and `<context>`, from which they
+may not. Text of a turn cannot open or close either tag.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from memproxy.errors import UnusableReply
+from memproxy.model import Turn
+
+EXAMPLES = ("Keeps three beehives on the roof", "Is moving to Lindholm in October 2021")
+
+SYSTEM = f"""You note down what a person says about themselves, so that an assistant can remember it later.
+
+Read the <conversation> part. Write down each lasting fact that the USER states about their own life: who they are, \
+what they have, do, plan, like, need or decided, and their relation to the people they mention. The <context> part \
+only helps you understand; take nothing from it.
+
+Rules:
+- Only what the user said, in their own language, with names, numbers, codes and amounts exactly as written.
+- One fact a sentence, complete without the conversation: "Works at Tarrow Ltd", not "works there".
+- No small talk, no questions, no one-off requests, no sums, nothing the assistant said or suggested, nothing from \
+quotations, role play, stories, or text pasted to be rewritten.
+- "quote" is the user's words that say it, copied letter by letter.
+- Turn relative dates into dates, using the date in front of the turn: "reference_time" is the day it happened or \
+was said (YYYY-MM-DD); "started_at" is since when, if they say for how long.
+- "type" is identity (who they are), event (what happened or is planned) or pattern (what they do again and again). \
+"slot" names an attribute that has one value at a time (location, employer, name, diet); leave it out for the rest.
+- "significance" is 1 to 10; 8 and more for health, family, safety and identity. "confidence" is 0 to 1.
+- Nothing to note down is the usual case: answer {{"facts": []}}.
+
+Answer with one JSON object. This shows the form only, never its content:
+{{"facts": [{{"text": {json.dumps(EXAMPLES[0])}, "quote": "I keep three beehives on our roof", "speaker": "user", \
+"type": "identity", "slot": null, "tag": "hobby", "significance": 5, "confidence": 0.9, \
+"reference_time": "2021-04-02", "started_at": null, "emotional_weight": null, "emotional_valence": null, \
+"thread_status": null}}, {{"text": {json.dumps(EXAMPLES[1])}, "quote": "in October we move to Lindholm", \
+"speaker": "user", "type": "event"}}]}}
+
+"speaker" is user or assistant. "tag" is one of skill, preference, relationship, medical, location, work, hobby, \
+personal, financial, prediction, other. "thread_status" is open for something unresolved the user will come back to."""
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "quote": {"type": ["string", "null"]},
+                    "speaker": {"type": "string", "enum": ["user", "assistant"]},
+                    "type": {"type": "string", "enum": ["identity", "event", "pattern"]},
+                    "slot": {"type": ["string", "null"]},
+                    "tag": {"type": "string"},
+                    "significance": {"type": "integer"},
+                    "confidence": {"type": "number"},
+                    "reference_time": {"type": ["string", "null"]},
+                    "started_at": {"type": ["string", "null"]},
+                    "emotional_weight": {"type": ["number", "null"]},
+                    "emotional_valence": {"type": ["string", "null"]},
+                    "thread_status": {"type": ["string", "null"]},
+                },
+                "required": ["text"],
+            },
+        }
+    },
+    "required": ["facts"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One extraction request: the turns to learn from, and the assistant's words just before them."""
+
+    turns: tuple[Turn, ...]
+    context: tuple[Turn, ...]
+
+
+def messages(window: Window, timezone: ZoneInfo) -> list[dict[str, str]]:
+    """The chat messages of one extraction request."""
+    dates = sorted({turn.time.astimezone(timezone).date().isoformat() for turn in window.turns})
+    context = "\n".join(_line(turn, timezone) for turn in window.context)
+    body = (
+        f"Date of the conversation: {', '.join(dates)}\n\n"
+        f"<context>\n{context}\n</context>\n\n"
+        f"<conversation>\n{chr(10).join(_line(turn, timezone) for turn in window.turns)}\n</conversation>"
+    )
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": body}]
+
+
+def _line(turn: Turn, timezone: ZoneInfo) -> str:
+    name = f" ({turn.name})" if turn.name else ""
+    when = turn.time.astimezone(timezone)
+    return f"[{_day(when)}] {turn.role}{name}: {_defuse(turn.content)}"
+
+
+def _day(when: datetime) -> str:
+    return when.strftime("%A %Y-%m-%d")
+
+
+def _defuse(text: str) -> str:
+    return re.sub(r"<(\s*/?\s*(?:conversation|context)\b)", "‹\\1", text, flags=re.IGNORECASE)
+
+
+# --- the reply ---------------------------------------------------------------------------------------------
+
+_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_LISTS = ("facts", "memories", "items", "results")
+_TEXTS = ("text", "fact", "content", "memory", "statement")
+
+
+def parse(reply: str) -> list[Mapping[str, Any]]:
+    """The facts of a reply, as objects with a `text`, whatever surrounds the JSON.
+
+    Tolerates reasoning sections, code fences, prose with brackets, bare lists, lists of strings and other key names
+    (servers accept a schema without enforcing it). Raises UnusableReply where no JSON value of a usable shape is found.
+    """
+    found: list[Mapping[str, Any]] | None = None
+    for value in _json_values(_REASONING.sub(" ", reply)):
+        facts = _facts(value)
+        if facts is not None and (found is None or (facts and not found)):
+            found = facts
+    if found is None:
+        raise UnusableReply("no-json")
+    return found
+
+
+def salvage(reply: str) -> list[Mapping[str, Any]]:
+    """The complete fact objects of a reply that was cut off; never the stump. For the last attempt only."""
+    text = _REASONING.sub(" ", reply)
+    start = text.find("[")
+    values = _json_values(text[start + 1 :] if start >= 0 else text)
+    return [fact for value in values if (fact := _fact(value)) is not None]
+
+
+def _json_values(text: str) -> Iterator[Any]:
+    """Every outermost JSON object or array in a text, left to right."""
+    decoder = json.JSONDecoder()
+    position = 0
+    while (match := re.compile(r"[{\[]").search(text, position)) is not None:
+        try:
+            value, position = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            position = match.start() + 1
+        else:
+            yield value
+
+
+def _facts(value: object) -> list[Mapping[str, Any]] | None:
+    if isinstance(value, dict):
+        if not value:
+            return []
+        key = next((name for name in _LISTS if name in value), None)
+        if key is None:
+            fact = _fact(value)
+            return [fact] if fact is not None else None
+        value = value[key]
+        if not isinstance(value, list):
+            return []
+    elif not isinstance(value, list) or not all(isinstance(entry, str | dict) for entry in value):
+        return None
+    return [fact for entry in value if (fact := _fact(entry)) is not None]
+
+
+def _fact(entry: object) -> Mapping[str, Any] | None:
+    if isinstance(entry, str):
+        return {"text": entry}
+    if not isinstance(entry, dict):
+        return None
+    text = next((entry[name] for name in _TEXTS if isinstance(entry.get(name), str)), None)
+    return {**entry, "text": text} if text else None

@@ -1,0 +1,141 @@
+"""One call to an OpenAI-compatible chat endpoint, for background work. Errors say what trying again would do."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from memproxy.errors import ProviderBusy, ProviderError, TruncatedCompletion
+from memproxy.providers.catalog import chat_completions_url
+
+# Statuses that pass by themselves; everything else below 200 or above 299 is final (402 among it: paying is no retry).
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+# Options a server may refuse by name, and what to send instead (None: leave it out).
+_OPTIONAL = {"response_format": None, "temperature": None, "max_tokens": "max_completion_tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where and as whom to call: base URL, model, and the headers that authorise it (never logged)."""
+
+    base_url: str
+    model: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A finished answer and what it cost, as far as the server said."""
+
+    text: str
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+class ChatClient:
+    """Calls chat endpoints over one pooled HTTP client; remembers per model which options a server refuses."""
+
+    def __init__(self, timeout: float = 60.0, options: Mapping[str, Any] | None = None) -> None:
+        self._http = httpx.AsyncClient(timeout=httpx.Timeout(timeout, connect=10.0))
+        self._options = dict(options or {})
+        self._refused: dict[tuple[str, str], set[str]] = {}
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def complete(
+        self, endpoint: Endpoint, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int
+    ) -> Completion:
+        """One answer in JSON of the given schema (asked for, not relied on).
+
+        Raises ProviderBusy where a later call may work, TruncatedCompletion at the output limit, else ProviderError.
+        """
+        refused = self._refused.setdefault((endpoint.base_url, endpoint.model), set())
+        for _ in range(len(_OPTIONAL) + 1):
+            response = await self._post(endpoint, self._body(endpoint, messages, schema, max_tokens, refused))
+            newly = self._refusal(response, refused)
+            if newly is None:
+                return _completion(response)
+            refused.add(newly)
+        raise ProviderError("options-refused")
+
+    def _body(
+        self,
+        endpoint: Endpoint,
+        messages: Sequence[Mapping[str, str]],
+        schema: Mapping[str, Any],
+        max_tokens: int,
+        refused: set[str],
+    ) -> dict[str, Any]:
+        wanted: dict[str, Any] = {
+            "response_format": {"type": "json_schema", "json_schema": {"name": "facts", "schema": schema}},
+            "temperature": 0,
+            "max_tokens": max_tokens,
+        }
+        for name in refused:
+            value = wanted.pop(name, None)
+            replacement = _OPTIONAL[name]
+            if replacement is not None:
+                wanted[replacement] = value
+        return {"model": endpoint.model, "messages": list(messages), "stream": False, **wanted, **self._options}
+
+    async def _post(self, endpoint: Endpoint, body: Mapping[str, Any]) -> httpx.Response:
+        try:
+            return await self._http.post(
+                chat_completions_url(endpoint.base_url), json=body, headers={"x-memg-internal": "1", **endpoint.headers}
+            )
+        except httpx.TimeoutException:
+            raise ProviderBusy("timeout") from None
+        except httpx.TransportError:
+            raise ProviderBusy("unreachable") from None
+        except httpx.HTTPError:
+            raise ProviderError("request-failed") from None
+
+    def _refusal(self, response: httpx.Response, refused: set[str]) -> str | None:
+        """The option a 400 or 422 names and that was not yet left out, if any."""
+        if response.status_code not in (400, 422):
+            return None
+        text = response.text
+        return next((name for name in _OPTIONAL if name in text and name not in refused), None)
+
+
+def _completion(response: httpx.Response) -> Completion:
+    if response.status_code in _PASSING:
+        raise ProviderBusy(f"status-{response.status_code}", _retry_after(response.headers))
+    if not response.is_success:
+        raise ProviderError(f"status-{response.status_code}")
+    try:
+        answer = response.json()
+        choice = answer["choices"][0]
+        text = choice["message"].get("content")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise ProviderBusy("not-a-completion") from None
+    text = text if isinstance(text, str) else ""
+    if choice.get("finish_reason") in ("length", "max_tokens"):
+        raise TruncatedCompletion(text)
+    if not text.strip():
+        raise ProviderBusy("empty-answer")
+    usage = answer.get("usage") if isinstance(answer.get("usage"), dict) else {}
+    return Completion(text, _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds named by `retry-after-ms` or `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3)."""
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "")
+        try:
+            return max(0.0, float(value) * scale)
+        except ValueError:
+            continue
+    when = email.utils.parsedate_tz(headers.get("retry-after", ""))
+    return max(0.0, email.utils.mktime_tz(when) - time.time()) if when else None
