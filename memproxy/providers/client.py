@@ -7,11 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
 from memproxy.errors import ProviderBusy, ProviderError, TruncatedCompletion
 from memproxy.providers.catalog import chat_completions_url
+from memproxy.settings import is_loopback
 
 # Statuses that pass by themselves; everything else below 200 or above 299 is final (402 among it: paying is no retry).
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
@@ -88,7 +90,7 @@ class ChatClient:
     async def _post(self, endpoint: Endpoint, body: Mapping[str, Any]) -> httpx.Response:
         try:
             return await self._http.post(
-                chat_completions_url(endpoint.base_url), json=body, headers={"x-memg-internal": "1", **endpoint.headers}
+                chat_completions_url(endpoint.base_url), json=body, headers={**_guard(endpoint), **endpoint.headers}
             )
         except httpx.TimeoutException:
             raise ProviderBusy("timeout") from None
@@ -103,6 +105,11 @@ class ChatClient:
             return None
         text = response.text
         return next((name for name in _OPTIONAL if name in text and name not in refused), None)
+
+
+def _guard(endpoint: Endpoint) -> Mapping[str, str]:
+    """A local address may be this very proxy: its own public switch keeps extraction from feeding on itself."""
+    return {"X-MemG-Memory": "off"} if is_loopback(urlsplit(endpoint.base_url).hostname or "") else {}
 
 
 def _completion(response: httpx.Response) -> Completion:

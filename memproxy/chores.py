@@ -1,0 +1,37 @@
+"""Front ends' own calls on the chat endpoint: titles, tags, follow-ups, search queries, probes.
+
+They carry the chat but are nobody speaking: relayed, neither injected nor learned from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memproxy.model import ChatRequest
+
+_SHAPES = (
+    r"\A\s*#{1,4}\s*Task\s*:.*(?:<chat_history>|<context>|\bJSON\b|\btitle\b|\btags?\b|\bfollow-?up)",
+    r"<chat_history>.*</chat_history>",
+    r"\A\s*(?:please\s+)?(?:generate|create|write|provide|suggest|give|come up with)\b.{0,60}"
+    r"\b(?:title|headline|emoji)\b.{0,80}\b(?:conversation|chat|dialogue|discussion|messages?|thread|prompt|query)\b",
+    r"\A\s*(?:summari[sz]e|name|title)\b.{0,60}\b(?:conversation|chat|thread)\b.{0,60}\b(?:words|title)\b",
+    r"\b(?:concise|short|brief)\b.{0,40}\b\d+\s*(?:-|to|–)?\s*\d*[\s-]*words?\b.{0,40}\btitle\b",
+    r"\bgenerate\b.{0,40}\b(?:search quer(?:y|ies)|follow-?up questions?|tags)\b.{0,80}"
+    r"\b(?:conversation|chat|history)\b",
+)
+_BUILT_IN = tuple(re.compile(shape, re.IGNORECASE | re.DOTALL) for shape in _SHAPES)
+_READ = 20_000  # characters looked at: these prompts say what they are at their head
+
+
+def is_chore(request: ChatRequest, extra: Sequence[re.Pattern[str]] = ()) -> bool:
+    """Whether a request is a front end's chore or a probe (an answer of at most one token)."""
+    if request.max_tokens is not None and request.max_tokens <= 1:
+        return True
+    said = [message for message in request.messages if message.role == "user"]
+    if not said:
+        return False
+    newest = said[-1].text[:_READ]
+    if any(pattern.search(newest) for pattern in extra):
+        return True
+    return len(said) == 1 and any(pattern.search(newest) for pattern in _BUILT_IN)

@@ -1,0 +1,112 @@
+"""What can happen to a request's memory, as one closed list: skip reasons, and the counters that tell of them.
+
+Every skip, rejection, retry and drop has a reason word from here; words never carry content.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+
+class Skip(StrEnum):
+    """Why a chat request went upstream without a block. Documented in docs/headers.md."""
+
+    DISABLED = "disabled"  # memory.enabled is false
+    OFF = "off"  # X-MemG-Memory: off, or a value nobody knows
+    WRITE_ONLY = "write-only"  # X-MemG-Memory: write
+    ORIGIN = "origin"  # a foreign Host or Origin
+    NO_ENTITY = "no-entity"  # nobody said whose memory it is
+    BAD_ENTITY = "bad-entity"  # too long, control characters, not UTF-8
+    ENTITY_MISMATCH = "entity-mismatch"  # header and path name different people
+    BAD_SESSION = "bad-session"  # X-MemG-Session is no valid name
+    BODY = "body"  # not a chat request that can be read
+    AMBIGUOUS = "ambiguous"  # duplicate keys where it matters
+    UNSPLICEABLE = "unspliceable"  # no place where a block can safely stand
+    TOO_LARGE = "too-large"  # the body is over the reading limit
+    CHORE = "chore"  # a front end's title, tag or follow-up generation, or a probe
+    NO_QUERY = "no-query"  # no words of the person in the request
+    SMALL_TALK = "small-talk"  # a greeting or an acknowledgement
+    NOTHING_RELEVANT = "nothing-relevant"  # nothing stored bears on the message
+    NO_ROOM = "no-room"  # the model's window or the budget leaves no room
+    DEADLINE = "deadline"  # recall took longer than memory.deadline_ms
+    STORE = "store"  # the database cannot be used now
+    ERROR = "error"  # a fault in memproxy itself
+
+
+LATENCY_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Metrics:
+    """All Prometheus metrics of one server. Documented in docs/metrics.md; a test keeps the page complete."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.requests = Counter(
+            "memproxy_requests",
+            "Requests answered, by route pattern and status.",
+            ["route", "status"],
+            registry=registry,
+        )
+        self.in_flight = Gauge("memproxy_requests_in_flight", "Requests being answered now.", registry=registry)
+        self.first_byte = Histogram(
+            "memproxy_added_seconds",
+            "Time spent on a chat request before it was sent upstream.",
+            registry=registry,
+            buckets=LATENCY_BUCKETS,
+        )
+        self.injections = Counter("memproxy_injections", "Requests that got a block.", registry=registry)
+        self.injected_tokens = Counter("memproxy_injected_tokens", "Estimated tokens of all blocks.", registry=registry)
+        self.skips = Counter("memproxy_skips", "Requests that got no block, by reason.", ["reason"], registry=registry)
+        self.recall = Histogram(
+            "memproxy_recall_seconds", "Time to find and render a block.", registry=registry, buckets=LATENCY_BUCKETS
+        )
+        self.recall_lexical = Counter(
+            "memproxy_recall_lexical_only", "Recalls without a query vector, by reason.", ["reason"], registry=registry
+        )
+        self.turns = Counter("memproxy_turns_recorded", "Turns stored, by role.", ["role"], registry=registry)
+        self.unrecorded = Counter(
+            "memproxy_exchanges_unrecorded",
+            "Exchanges of which nothing was stored, by reason.",
+            ["reason"],
+            registry=registry,
+        )
+        self.held_too_long = Counter(
+            "memproxy_ends_sent_before_commit",
+            "Answers whose end was sent before the turn was durable.",
+            registry=registry,
+        )
+        self.client_gone = Counter(
+            "memproxy_clients_gone", "Clients that left before the answer ended.", registry=registry
+        )
+        self.upstream_errors = Counter(
+            "memproxy_upstream_errors",
+            "Requests that got no answer from upstream, by reason.",
+            ["reason"],
+            registry=registry,
+        )
+        self.facts = Counter("memproxy_facts", "Facts by what became of them.", ["outcome"], registry=registry)
+        self.rejected = Counter(
+            "memproxy_facts_rejected", "Proposed facts not stored, by reason.", ["reason"], registry=registry
+        )
+        self.extractions = Counter(
+            "memproxy_extractions", "Extraction calls, by outcome.", ["outcome"], registry=registry
+        )
+        self.extraction_tokens = Counter(
+            "memproxy_extraction_tokens", "Tokens of extraction calls as reported.", ["direction"], registry=registry
+        )
+        self.jobs = Gauge("memproxy_jobs", "Background jobs, by state.", ["state"], registry=registry)
+        self.shortened = Counter(
+            "memproxy_shortened", "Texts cut to a limit before use, by where.", ["where"], registry=registry
+        )
+        self.ignored_headers = Counter(
+            "memproxy_headers_ignored",
+            "X-MemG headers that could not be honoured, by header.",
+            ["header"],
+            registry=registry,
+        )
+
+    def render(self) -> bytes:
+        """The Prometheus text exposition of all metrics."""
+        return generate_latest(self.registry)

@@ -1,0 +1,1 @@
+"""What happens over time: conversations recognised, jobs claimed, facts learned, old receipts pruned."""

@@ -1,0 +1,1 @@
+"""HTTP in, HTTP out; assembly in one place."""
