@@ -25,18 +25,21 @@ class _Kept:
 class Purse:
     """Credentials by fingerprint. A job knows the fingerprint only, and waits until its credential comes again."""
 
-    def __init__(self, secret: bytes, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, secret: bytes, model: str | None = None, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._kept: dict[str, _Kept] = {}
         self._secret = secret  # the store's own, so that a fingerprint means the same after a restart
+        self._model = model
         self._now = monotonic
 
     def keep(self, base_url: str, headers: Mapping[str, str], client_model: str | None) -> str | None:
         """Remember a caller's credential for its own origin; its fingerprint, or None where there is nothing to borrow.
 
-        The model is one the host is known to serve, else the one that the client itself named.
+        The model is the configured one, else one the host is known to serve, else the one the client itself named.
         """
         credential = {name: headers[name] for name in CREDENTIAL_HEADERS if headers.get(name)}
-        model = extraction_model(base_url) or client_model
+        model = self._model or extraction_model(base_url) or client_model
         if not credential or not model:
             return None
         fingerprint = self._fingerprint(base_url, credential)

@@ -21,9 +21,12 @@ def extraction_model(base_url: str) -> str | None:
 
 
 def chat_completions_url(base_url: str) -> str:
-    """The chat completions endpoint below a base URL, with or without a version path in it."""
-    base = base_url.rstrip("/")
-    if base.endswith("/chat/completions"):
-        return base
-    path = urlsplit(base).path
+    """The chat completions endpoint below a base URL, with or without a version path in it.
+
+    A URL of the endpoint itself (as a borrowed credential brings it, perhaps with an `api-version` query) stays as it is.
+    """
+    path = urlsplit(base_url).path
+    if path.endswith("/chat/completions"):
+        return base_url
+    base, path = base_url.rstrip("/"), path.rstrip("/")
     return f"{base}/chat/completions" if path.rsplit("/", 1)[-1].startswith("v") else f"{base}/v1/chat/completions"

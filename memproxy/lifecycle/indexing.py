@@ -1,0 +1,153 @@
+"""Texts into passages, at once, and passages into vectors, in the background.
+
+A turn or fact is searchable by its words in the very transaction that stores it; its vector follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+
+from memproxy.errors import EmbedderError, StoreError
+from memproxy.interfaces import Connection, Database, Embedder
+from memproxy.model import Entity, Fact, Passage, Turn
+from memproxy.recall.passages import embedding_text, split_passages
+from memproxy.recall.terms import index_terms
+from memproxy.store import facts as fact_rows
+from memproxy.store import passages as passage_rows
+from memproxy.store import search
+from memproxy.trust import looks_like_instruction
+
+log = logging.getLogger(__name__)
+
+BATCH = 32
+PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
+
+
+def turn_passages(turn: Turn, hidden: Sequence[str] = ()) -> list[Passage]:
+    """The pieces of a turn that may be found: without instruction-shaped ones, and without hidden spans.
+
+    `hidden` are quotes of forgotten or quarantined facts: the person's words are shown only as far as their facts
+    allow.
+    """
+    speaker = turn.name or turn.role
+    held_back = [span for quote in hidden for span in _places(turn.content, quote)]
+    kept = (
+        (start, end)
+        for span in split_passages(turn.content)
+        for start, end in _without(span, held_back)
+        if turn.content[start:end].strip() and not looks_like_instruction(turn.content[start:end])
+    )
+    return [
+        Passage(
+            kind="turn",
+            owner_id=turn.id,
+            ordinal=ordinal,
+            start=start,
+            end=end,
+            terms=index_terms(turn.content[start:end], speaker, turn.time),
+            text=turn.content[start:end],
+        )
+        for ordinal, (start, end) in enumerate(kept)
+    ]
+
+
+def fact_passages(fact: Fact) -> list[Passage]:
+    """A current fact is one passage; any other is not searched."""
+    if fact.status != "current":
+        return []
+    terms = index_terms(fact.text, "user", fact.reference_time or fact.recorded_at)
+    return [Passage("fact", fact.id, 0, 0, len(fact.text), terms, fact.text)]
+
+
+def _places(text: str, quote: str) -> list[tuple[int, int]]:
+    """Where a quote stands in a text, up to case and white space; all of the text where it cannot be found."""
+    words = quote.split()
+    pattern = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
+    return [match.span() for match in pattern.finditer(text)] if words and pattern.search(text) else [(0, len(text))]
+
+
+def _without(span: tuple[int, int], held_back: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of a span when others are taken out of it."""
+    left = [span]
+    for start, end in held_back:
+        left = [
+            piece
+            for low, high in left
+            for piece in ((low, min(high, start)), (max(low, end), high))
+            if piece[0] < piece[1]
+        ]
+    return left
+
+
+async def reindex_turn(conn: Connection, entity: Entity, turn: Turn) -> None:
+    """Write a turn's passages anew, as its facts now allow."""
+    hidden = await fact_rows.hidden_quotes(conn, entity, turn.id)
+    await passage_rows.remove(conn, entity, "turn", turn.id)
+    await passage_rows.add(conn, entity, turn_passages(turn, hidden))
+
+
+async def reindex_fact(conn: Connection, entity: Entity, fact: Fact) -> None:
+    """Write a fact's passage anew, as its status now allows."""
+    await passage_rows.remove(conn, entity, "fact", fact.id)
+    await passage_rows.add(conn, entity, fact_passages(fact))
+
+
+class Indexer:
+    """Gives vectors to passages that have none, newest entity's first, for as long as the server runs."""
+
+    def __init__(self, db: Database, embedder: Embedder) -> None:
+        self._db = db
+        self._embedder = embedder
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self.failing: str | None = None  # why no vectors are made at the moment
+
+    def wake(self) -> None:
+        """There may be new passages."""
+        self._idle.clear()
+        self._wake.set()
+
+    async def idle(self) -> None:
+        """Wait until every passage has a vector (or making them fails)."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        self.wake()
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                while await self.step():
+                    pass
+                self.failing = None
+            except (EmbedderError, StoreError) as error:
+                self.failing = type(error).__name__
+                log.warning("passages wait for their vectors: %s", self.failing)
+                self._idle.set()
+                await asyncio.sleep(PAUSE_AFTER_FAILURE)
+                self.wake()
+                continue
+            if not self._wake.is_set():
+                self._idle.set()
+
+    async def step(self) -> int:
+        """Embed one batch; how many passages it had."""
+        model = self._embedder.info.model
+        waiting = await self._db.read(lambda conn: search.unembedded(conn, model, BATCH))
+        if not waiting:
+            return 0
+        vectors = await self._embedder.embed_documents([embedding_text(w.text, w.speaker) for w in waiting])
+        by_entity: dict[Entity, list[tuple[int, int]]] = {}
+        for index, passage in enumerate(waiting):
+            by_entity.setdefault(passage.entity, []).append((passage.passage_id, index))
+
+        async def store(conn: Connection) -> None:
+            for entity, rows in by_entity.items():
+                await search.add_vectors(conn, entity, model, [(pid, vectors[i]) for pid, i in rows])
+
+        await self._db.write(store)
+        return len(waiting)

@@ -1,0 +1,244 @@
+"""Jobs claimed and done: a session's new turns through the extraction model, into facts.
+
+Jobs are rows: leased, retried with back-off, buried after the last attempt, visible and replayable. "Failed" and
+"nothing to remember" are different states.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from memproxy.errors import EmbedderError, ProviderBusy, ProviderError, StoreError, UnusableReply
+from memproxy.events import Metrics
+from memproxy.extraction.extract import Extracted, extract
+from memproxy.extraction.reconcile import Insert, Reinforce, Reject
+from memproxy.extraction.windows import windows
+from memproxy.interfaces import Clock, Connection, Database, Embedder
+from memproxy.lifecycle.extractor import ExtractionPlan
+from memproxy.lifecycle.learning import Learned, learn
+from memproxy.model import Job, Turn, new_id
+from memproxy.prompts.extraction import Window
+from memproxy.providers.client import ChatClient
+from memproxy.settings import Extraction
+from memproxy.store import jobs, turns, usage
+
+log = logging.getLogger(__name__)
+
+EXTRACT = "extract"
+LEASE_SECONDS = 300.0
+FIRST_BACKOFF = 1.0  # seconds; doubled with each attempt
+LONGEST_BACKOFF = 600.0
+POLL_SECONDS = 5.0  # other processes may have left jobs behind
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The state of the background work, as `flush` reports it."""
+
+    idle: bool
+    pending: int
+    dead: int
+
+
+class Worker:
+    """Learns in the background. Run `concurrency` of its loops; each does one job at a time."""
+
+    def __init__(
+        self,
+        db: Database,
+        embedder: Embedder | None,
+        client: ChatClient,
+        plan: ExtractionPlan,
+        settings: Extraction,
+        timezone: ZoneInfo,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._db = db
+        self._embedder = embedder
+        self._client = client
+        self._plan = plan
+        self._settings = settings
+        self._timezone = timezone
+        self._clock = clock
+        self._metrics = metrics
+        self._name = new_id()
+        self._wake = asyncio.Event()
+        self._quiet_until: datetime | None = None  # the model's server asked all of us to wait
+
+    def wake(self) -> None:
+        """There may be a job to do."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work until cancelled; a job under way when that happens is done again later (its lease runs out)."""
+        while True:
+            try:
+                busy = await self.step()
+            except StoreError as error:
+                log.warning("background work waits for the database: %s", type(error).__name__)
+                busy = False
+            if not busy:
+                await self._sleep()
+
+    async def _sleep(self) -> None:
+        self._wake.clear()
+        try:
+            due = await self._db.read(jobs.next_due)
+        except StoreError:
+            due = None
+        now = self._clock.now()
+        seconds = POLL_SECONDS if due is None else min(POLL_SECONDS, max(0.05, (due - now).total_seconds()))
+        if self._quiet_until is not None:
+            seconds = min(POLL_SECONDS, max(seconds, (self._quiet_until - now).total_seconds()))
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+
+    async def step(self) -> bool:
+        """Do one job that is due. False where there was none."""
+        now = self._clock.now()
+        if self._quiet_until is not None and now < self._quiet_until:
+            return False
+        credentials = self._plan.credentials()
+        job = await self._db.write(lambda conn: jobs.claim(conn, self._name, now, LEASE_SECONDS, credentials))
+        if job is None:
+            return False
+        try:
+            await self._work(job)
+        except ProviderBusy as error:
+            await self._later(job, error)
+        except UnusableReply as error:
+            await self._later(job, error)
+        except ProviderError as error:
+            await self._bury(job, error.reason)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._db.write(lambda conn: jobs.retry(conn, job, self._clock.now(), "stopped")))
+            raise
+        return True
+
+    async def _work(self, job: Job) -> None:
+        if job.session_id is None:
+            await self._db.write(lambda conn: jobs.finish(conn, job))
+            return
+        session_id = job.session_id
+        endpoint = self._plan.endpoint(job.credential)
+        if endpoint is None:
+            raise ProviderBusy("no-credential")
+        pending, before = await self._db.read(lambda conn: _pending(conn, job, session_id))
+        for window in windows(pending, before, self._settings.max_chars):
+            if not await self._within_budget(job):
+                return
+            found = await extract(self._client, endpoint, window, self._timezone)
+            await self._store(job, window, found)
+        await self._db.write(lambda conn: jobs.finish(conn, job))
+
+    async def _within_budget(self, job: Job) -> bool:
+        now = self._clock.now()
+        calls = await self._db.read(lambda conn: usage.today(conn, now.date().isoformat(), EXTRACT))
+        if calls < self._settings.daily_calls:
+            return True
+        midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        await self._db.write(lambda conn: jobs.postpone(conn, job, midnight, "daily-limit"))
+        self._metrics.extractions.labels("daily-limit").inc()
+        return False
+
+    async def _store(self, job: Job, window: Window, found: Extracted) -> None:
+        vectors = info = None
+        accepted = found.drafts.accepted
+        if self._embedder is not None and accepted:
+            try:
+                vectors = await self._embedder.embed_documents([draft.text for draft in accepted])
+                info = self._embedder.info
+            except EmbedderError:
+                vectors = None  # stored without: the indexer catches up when the embedder returns
+        now = self._clock.now()
+
+        async def apply(conn: Connection) -> list[Learned]:
+            # An erasure or a forgotten turn since the request was sent: what came from it is dropped with it.
+            there = {turn.id for turn in await turns.get_many(conn, job.entity, [turn.id for turn in window.turns])}
+            drafts = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there]
+            rows = vectors[[i for i, _ in drafts]] if vectors is not None and drafts else None
+            learned = await learn(conn, job.entity, [d for _, d in drafts], rows, info, job.session_id, now)
+            await turns.set_learn(conn, job.entity, sorted(there), "done")
+            if there:
+                await usage.add(
+                    conn,
+                    job.entity,
+                    now.date().isoformat(),
+                    EXTRACT,
+                    calls=found.calls,
+                    input_tokens=found.input_tokens,
+                    output_tokens=found.output_tokens,
+                )
+            return learned
+
+        self._count(found, await self._db.write(apply))
+
+    def _count(self, found: Extracted, learned: Sequence[Learned]) -> None:
+        self._metrics.extractions.labels("partial" if found.partial else "ok").inc(found.calls)
+        self._metrics.extraction_tokens.labels("input").inc(found.input_tokens)
+        self._metrics.extraction_tokens.labels("output").inc(found.output_tokens)
+        for reason, count in found.drafts.rejected.items():
+            self._metrics.rejected.labels(reason).inc(count)
+        for item in learned:
+            match item.change:
+                case Insert():
+                    self._metrics.facts.labels("superseding" if item.change.supersedes else "inserted").inc()
+                case Reinforce():
+                    self._metrics.facts.labels("reinforced").inc()
+                case Reject(reason):
+                    self._metrics.rejected.labels(reason).inc()
+
+    async def _later(self, job: Job, error: ProviderError) -> None:
+        """Try again with back-off and jitter, as told where the server named a time; bury after the last attempt."""
+        self._metrics.extractions.labels(error.reason).inc()
+        if job.attempts >= self._settings.max_attempts:
+            await self._bury(job, error.reason)
+            return
+        told = error.retry_after if isinstance(error, ProviderBusy) else None
+        seconds = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** max(0, job.attempts - 1))
+        seconds = (told if told is not None else seconds) * random.uniform(1.0, 1.25)
+        again = self._clock.now() + timedelta(seconds=seconds)
+        if told is not None:
+            self._quiet_until = again
+        await self._db.write(lambda conn: jobs.retry(conn, job, again, error.reason))
+
+    async def _bury(self, job: Job, reason: str) -> None:
+        log.warning("extraction job %s is dead: %s (memproxy jobs retry brings it back)", job.id, reason)
+        self._metrics.extractions.labels("dead").inc()
+        await self._db.write(lambda conn: jobs.bury(conn, job, reason))
+
+    async def flush(self, seconds: float) -> Progress:
+        """Make debounced jobs due now and wait until nothing can run any more, `seconds` at most."""
+        await self._db.write(lambda conn: jobs.make_all_due(conn, self._clock.now()))
+        self.wake()
+        try:
+            async with asyncio.timeout(seconds):
+                while await self._runnable():  # noqa: ASYNC110 - other processes do jobs too; only rows tell
+                    await asyncio.sleep(0.02)
+                idle = True
+        except TimeoutError:
+            idle = False
+        counts = await self._db.read(jobs.counts)
+        return Progress(idle, sum(counts.get(s, 0) for s in ("pending", "waiting", "running")), counts.get("dead", 0))
+
+    async def _runnable(self) -> bool:
+        if self._plan.off:
+            return False
+        credentials = self._plan.credentials()
+        return await self._db.read(lambda conn: jobs.runnable(conn, credentials))
+
+
+async def _pending(conn: Connection, job: Job, session_id: str) -> tuple[list[Turn], list[Turn | None]]:
+    pending = await turns.pending(conn, job.entity, session_id, job.credential)
+    before = [await turns.context_before(conn, job.entity, session_id, turn.seq) for turn in pending]
+    return pending, before

@@ -1,0 +1,36 @@
+"""Where a request goes: the configured target of its format, the one target for all, or the vendor's own host."""
+
+from __future__ import annotations
+
+from memproxy.server.access import Headers
+from memproxy.settings import Settings
+
+VENDORS = {
+    "openai": "https://api.openai.com",
+    "anthropic": "https://api.anthropic.com",
+    "gemini": "https://generativelanguage.googleapis.com",
+    "ollama": "http://localhost:11434",
+}
+# Which vendor's API a wire format is.
+FAMILIES = {
+    "chat_completions": "openai",
+    "responses": "openai",
+    "messages": "anthropic",
+    "gemini": "gemini",
+    "ollama": "ollama",
+}
+
+
+def family(format_name: str | None, path: bytes, headers: Headers) -> str:
+    """The vendor whose API a request speaks; for paths that no format claims, by their tell-tale signs."""
+    if format_name is not None:
+        return FAMILIES[format_name]
+    if headers.get("anthropic-version") is not None:
+        return "anthropic"
+    return "gemini" if path.startswith(b"/v1beta/") else "openai"
+
+
+def resolve(settings: Settings, vendor: str) -> str:
+    """The base URL of a vendor's requests, its own path kept and without a trailing slash."""
+    own: str | None = getattr(settings.targets, vendor)
+    return (own or settings.target or VENDORS[vendor]).rstrip("/")
