@@ -49,7 +49,7 @@ class History:
 
     def extended(self, secret: bytes, entity: Entity, text: str) -> str:
         """The key of this conversation with an assistant's reply added."""
-        return _link(secret, entity, self.said[-1].key if self.said else "", "assistant", text)
+        return link(secret, entity, self.said[-1].key if self.said else "", "assistant", text)
 
     def next_tail(self, secret: bytes, entity: Entity, text: str) -> str | None:
         """The tail key that the next request will carry after this reply."""
@@ -65,7 +65,7 @@ def read_history(messages: Sequence[Message], secret: bytes, entity: Entity) -> 
     key = ""
     for index, message in enumerate(messages):
         if message.role in ("user", "assistant") and message.text.strip():
-            key = _link(secret, entity, key, message.role, message.text)
+            key = link(secret, entity, key, message.role, message.text)
             said.append(Said(message, key))
         if index == last_assistant:
             old = len(said)
@@ -81,10 +81,11 @@ def _history_tail(said: Sequence[Said], secret: bytes, entity: Entity) -> str | 
 def _tail(secret: bytes, entity: Entity, user: str, assistant: str) -> str | None:
     if len(fold_space(user)) + len(fold_space(assistant)) < MIN_TAIL_CHARACTERS:
         return None
-    return "t" + _link(secret, entity, _link(secret, entity, "tail", "user", user), "assistant", assistant)
+    return "t" + link(secret, entity, link(secret, entity, "tail", "user", user), "assistant", assistant)
 
 
-def _link(secret: bytes, entity: Entity, before: str, role: str, text: str) -> str:
+def link(secret: bytes, entity: Entity, before: str, role: str, text: str) -> str:
+    """The key of a conversation with one more message, from the key before it ("" at the start)."""
     message = "\0".join((entity.tenant, entity.name, before, role, fold_space(text)))
     return hmac.new(secret, message.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 

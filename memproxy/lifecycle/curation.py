@@ -1,0 +1,216 @@
+"""What people and operators do to a memory by hand: add, correct, forget, restore, import, erase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from memproxy.errors import EmbedderError, Problem
+from memproxy.extraction.gate import trivial
+from memproxy.folding import content_key
+from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
+from memproxy.lifecycle.history import link
+from memproxy.lifecycle.indexing import reindex_fact, reindex_turn, turn_passages
+from memproxy.lifecycle.learning import hide_quote, learn, withdraw
+from memproxy.lifecycle.worker import EXTRACT
+from memproxy.model import Entity, Fact, FactDraft, Speaker, Turn, new_id
+from memproxy.store import entities, jobs, passages, receipts, sessions, turns
+from memproxy.store import facts as fact_rows
+from memproxy.trust import cut_blocks, looks_like_instruction, mask_secrets
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A turn of an imported conversation."""
+
+    role: Speaker
+    content: str
+    time: datetime
+    name: str | None = None
+
+
+class Curator:
+    """Changes made on purpose, each in one transaction."""
+
+    def __init__(self, db: Database, embedder: Embedder | None, secret: bytes, clock: Clock, learning: bool) -> None:
+        self._db = db
+        self._embedder = embedder
+        self._secret = secret
+        self._clock = clock
+        self._learning = learning
+
+    async def add(self, entity: Entity, draft: FactDraft) -> Fact:
+        """Store a statement; the row that says it (an existing one, where it was known already)."""
+        draft = replace(draft, text=mask_secrets(draft.text), stated=True)
+        vectors = await self._vectors([draft.text])
+        info = self._embedder.info if self._embedder is not None and vectors is not None else None
+
+        async def apply(conn: Connection) -> Fact | None:
+            now = self._clock.now()
+            await entities.ensure(conn, entity, now)
+            return (await learn(conn, entity, [draft], vectors, info, None, now))[0].fact
+
+        fact = await self._db.write(apply)
+        if fact is None:
+            raise Problem(409, "The fact was not stored", "It was forgotten before; restore it instead.")
+        return fact
+
+    async def correct(self, entity: Entity, fact_id: str, changes: Mapping[str, Any]) -> Fact:
+        """Change fields of a fact. A new text keeps the id; what it said before stays as a historical row.
+
+        Raises Problem 404 where the entity has no such fact.
+        """
+        changes = dict(changes)
+        if "text" in changes:
+            changes["text"] = mask_secrets(changes["text"])
+
+        async def apply(conn: Connection) -> Fact:
+            now = self._clock.now()
+            fact = await _existing(conn, entity, fact_id, any_status=changes.get("status") == "current")
+            if "text" in changes and changes["text"] != fact.text:
+                await self._replace_text(conn, entity, fact, changes, now)
+            else:
+                await fact_rows.update(conn, entity, fact_id, changes, "edited", now)
+            changed = await _existing(conn, entity, fact_id, any_status=True)
+            await reindex_fact(conn, entity, changed)
+            await receipts.redact(conn, entity, "fact", fact_id)
+            if fact.turn_id:
+                turn = await turns.get(conn, entity, fact.turn_id)
+                if turn is not None:
+                    await reindex_turn(conn, entity, turn)
+            return changed
+
+        return await self._db.write(apply)
+
+    async def _replace_text(
+        self, conn: Connection, entity: Entity, fact: Fact, changes: dict[str, Any], now: datetime
+    ) -> None:
+        text = changes["text"]
+        twin = next(
+            (
+                other
+                for other in await fact_rows.with_content_key(conn, entity, content_key(text))
+                if other.status == "current" and other.id != fact.id
+            ),
+            None,
+        )
+        if twin is not None:
+            raise Problem(409, "Another fact says that already", f"It is {twin.id}.")
+        # The row leaves "current" first, so that its new text and its old one never collide on the unique key.
+        past = replace(
+            fact, id=new_id(), status="historical", superseded_at=now, superseded_by=fact.id, valid_until=now
+        )
+        status = "quarantined" if looks_like_instruction(text) else "current"
+        await fact_rows.update(
+            conn,
+            entity,
+            fact.id,
+            {
+                "status": status,
+                "confidence": 1.0,
+                "valid_from": now,
+                "recorded_at": now,
+                **changes,
+                "content_key": content_key(text),
+                "quote": None,
+                "turn_id": None,
+            },
+            "corrected",
+            now,
+        )
+        await fact_rows.insert(conn, entity, past)
+
+    async def forget(self, entity: Entity, fact_id: str) -> None:
+        """Forget a fact, in a way that can be undone: it and its words in the turn are never recalled or shown.
+
+        Raises Problem 404 where the entity has no such fact.
+        """
+
+        async def apply(conn: Connection) -> None:
+            now = self._clock.now()
+            fact = await _existing(conn, entity, fact_id)
+            await fact_rows.set_status(conn, entity, fact_id, "forgotten", "forgotten", now)
+            await withdraw(conn, entity, fact_id)
+            await hide_quote(conn, entity, replace(fact, status="forgotten"))
+
+        await self._db.write(apply)
+
+    async def import_turns(
+        self, entity: Entity, session_name: str, past: Sequence[PastTurn], learn_from: bool
+    ) -> list[str]:
+        """Store turns of a past conversation with their own dates and speakers; their ids, in order.
+
+        The same session, time, role and content again is no second turn: its existing id is returned.
+        """
+
+        async def apply(conn: Connection) -> list[str]:
+            now = self._clock.now()
+            await entities.ensure(conn, entity, now)
+            session = await sessions.by_name(conn, entity, session_name)
+            if session is None:
+                first = min((turn.time for turn in past), default=now)
+                session = await sessions.open_session(conn, entity, session_name, first)
+            ids = [await self._import(conn, entity, session.id, turn, learn_from, now) for turn in past]
+            if learn_from and self._learning and await turns.pending(conn, entity, session.id, None):
+                await jobs.enqueue(conn, entity, EXTRACT, session.id, now, None, now)
+            return ids
+
+        return await self._db.write(apply)
+
+    async def _import(
+        self, conn: Connection, entity: Entity, session_id: str, past: PastTurn, learn_from: bool, now: datetime
+    ) -> str:
+        content = mask_secrets(cut_blocks(past.content))
+        text_key = link(self._secret, entity, "imported", past.role, past.content)
+        existing = await turns.find(conn, entity, session_id, past.time, past.role, text_key)
+        if existing is not None:
+            return existing
+        teaches = learn_from and self._learning and past.role == "user" and not trivial(content)
+        turn = await turns.append(
+            conn,
+            entity,
+            session_id,
+            role=past.role,
+            name=past.name,
+            content=content,
+            time=past.time,
+            learn="pending" if teaches else "no",
+            credential=None,
+            text_key=text_key,
+        )
+        await passages.add(conn, entity, turn_passages(turn))
+        key = link(self._secret, entity, await sessions.head(conn, entity, session_id) or "", past.role, past.content)
+        await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
+        await sessions.touch(conn, entity, session_id, key, past.time)
+        return turn.id
+
+    async def forget_turn(self, entity: Entity, turn_id: str) -> None:
+        """Remove a turn for good, with its passages, vectors and what was injected of it. Raises Problem 404."""
+
+        async def apply(conn: Connection) -> Turn | None:
+            turn = await turns.get(conn, entity, turn_id)
+            if turn is not None:
+                await passages.remove(conn, entity, "turn", turn_id)
+                await receipts.redact(conn, entity, "turn", turn_id)
+                await turns.delete(conn, entity, turn_id)
+            return turn
+
+        if await self._db.write(apply) is None:
+            raise Problem(404, "No such turn")
+
+    async def _vectors(self, texts: Sequence[str]) -> Vectors | None:
+        if self._embedder is None:
+            return None
+        try:
+            return await self._embedder.embed_documents(texts)
+        except EmbedderError:
+            return None  # stored without a vector; the indexer catches up
+
+
+async def _existing(conn: Connection, entity: Entity, fact_id: str, any_status: bool = False) -> Fact:
+    fact = await fact_rows.get(conn, entity, fact_id)
+    if fact is None or (fact.status == "forgotten" and not any_status):
+        raise Problem(404, "No such fact")
+    return fact

@@ -1,0 +1,58 @@
+"""The ASGI application: the management API under `/memproxy/`, the proxy everywhere else."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memproxy.interfaces import Clock
+from memproxy.server.access import Access
+from memproxy.server.api import build_api
+from memproxy.server.identity import AS_PREFIX
+from memproxy.server.parts import Parts, open_parts
+from memproxy.server.proxy import Proxy
+from memproxy.server.relay import refuse_websocket
+from memproxy.server.upstream import open_client
+from memproxy.settings import Settings
+
+OWN_PREFIX = b"/memproxy/"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Routes a connection to the API or the proxy."""
+
+    parts: Parts
+    api: ASGIApp
+    proxy: Proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One ASGI connection."""
+        if scope["type"] == "websocket":
+            await refuse_websocket(scope, receive, send)
+        elif scope["type"] == "http":
+            own = _is_own(scope["raw_path"])
+            with self.parts.metrics.in_flight.track_inprogress():
+                await (self.api if own else self.proxy)(scope, receive, send)
+
+
+def _is_own(raw_path: bytes) -> bool:
+    return (raw_path + b"/").startswith(OWN_PREFIX) and not raw_path.startswith(AS_PREFIX)
+
+
+@contextlib.asynccontextmanager
+async def open_app(settings: Settings, clock: Clock | None = None) -> AsyncIterator[App]:
+    """Open all parts, start the background work, and give the application; stops and closes all of it at the end.
+
+    Raises SettingsError, StoreError.
+    """
+    access = Access(settings)
+    async with open_parts(settings, clock) as parts, open_client() as client:
+        parts.start()
+        try:
+            yield App(parts, build_api(parts, access), Proxy(parts, access, client))
+        finally:
+            await parts.stop()

@@ -1,0 +1,214 @@
+"""Assembly: every part of a running memory, opened and closed in one readable place."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from memproxy.clock import SystemClock
+from memproxy.embedders import make_embedder
+from memproxy.errors import EmbedderError, StoreError
+from memproxy.events import Metrics
+from memproxy.interfaces import Clock, Embedder
+from memproxy.lifecycle.curation import Curator
+from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
+from memproxy.lifecycle.indexing import Indexer
+from memproxy.lifecycle.worker import Progress, Worker
+from memproxy.memory import Memory
+from memproxy.model import Entity
+from memproxy.providers.client import ChatClient
+from memproxy.recall.recall import Recalled, Recaller
+from memproxy.settings import Settings
+from memproxy.store import entities, erasure, jobs, meta, receipts
+from memproxy.store.sqlite import SqliteDatabase
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Parts:
+    """The parts of one memory, wired. Made by `open_parts`."""
+
+    settings: Settings
+    db: SqliteDatabase
+    embedder: Embedder | None
+    embedder_problem: str | None
+    plan: ExtractionPlan
+    recaller: Recaller
+    indexer: Indexer | None
+    worker: Worker
+    memory: Memory
+    curator: Curator
+    clock: Clock
+    metrics: Metrics
+    draining: bool = False
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _named: bool = False
+
+    # --- background work -------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin the background work: vectors, extraction, pruning."""
+        loops = [self._prune()]
+        if self.indexer is not None:
+            loops.append(self.indexer.run())
+        if self.plan.off is None:
+            loops += [self.worker.run() for _ in range(self.settings.extraction.concurrency)]
+        self._tasks = [asyncio.get_running_loop().create_task(loop) for loop in loops]
+
+    async def stop(self) -> None:
+        """End the background work; what was under way is left as rows and goes on at the next start."""
+        self.draining = True
+        await self.memory.drain()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    async def _prune(self) -> None:
+        """Drop old receipts, for as long as the server runs."""
+        limits = self.settings.receipts
+        while True:
+            try:
+                await self.db.write(lambda conn: receipts.prune(conn, limits.days, limits.max, self.clock.now()))
+            except StoreError as error:
+                log.warning("old receipts stay for now: %s", type(error).__name__)
+            await asyncio.sleep(max(1.0, self.settings.prune_interval))
+
+    async def flush(self, seconds: float) -> Progress:
+        """Run debounced jobs now and wait until background work is idle."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        progress = await self.worker.flush(seconds)
+        if self.indexer is None:
+            return progress
+        self.indexer.wake()
+        try:
+            async with asyncio.timeout_at(until):
+                await self.indexer.idle()
+        except TimeoutError:
+            return Progress(False, progress.pending, progress.dead)
+        return progress
+
+    # --- state -----------------------------------------------------------------------------------------------
+
+    async def readiness(self) -> dict[str, Any]:
+        """`memory: ok | degraded` and the reasons."""
+        reasons = []
+        if not self.settings.memory.enabled:
+            reasons.append("memory.enabled is false")
+        try:
+            await self.db.read(jobs.counts)
+            await self.db.write(lambda conn: meta.touch(conn, self.clock.now()))
+        except StoreError as error:
+            reasons.append(f"store: {error}")
+        if self.embedder is None:
+            reasons.append(f"embedder: {self.embedder_problem}")
+        elif self.indexer is not None and self.indexer.failing:
+            reasons.append(f"embedder: {self.indexer.failing}")
+        return {
+            "status": "draining" if self.draining else "ready",
+            "memory": "degraded" if reasons else "ok",
+            "reasons": reasons,
+            "extraction": self.plan.description,
+        }
+
+    async def measure(self) -> None:
+        """Bring gauges up to date."""
+        with contextlib.suppress(StoreError):
+            for state, count in (await self.db.read(jobs.counts)).items():
+                self.metrics.jobs.labels(state).set(count)
+
+    async def default_is_open(self) -> bool:
+        """Whether nobody has named an entity yet, so that the one person of one machine may be `default`."""
+        if not self._named:
+            self._named = await self.db.read(entities.named_seen)
+        return not self._named
+
+    # --- use -------------------------------------------------------------------------------------------------
+
+    async def recall(self, entity: Entity, query: str) -> Recalled:
+        """The block a message would get now. Stores nothing."""
+        return await self.recaller.recall(
+            entity,
+            query,
+            now=self.clock.now(),
+            timezone=self.settings.timezone,
+            budget=self.settings.memory.token_budget,
+        )
+
+    async def search(self, entity: Entity, query: str, kinds: Sequence[str], limit: int) -> list[dict[str, Any]]:
+        """Ranked passages as the API shows them."""
+        found = await self.recaller.search(entity, query, now=self.clock.now(), kinds=kinds, limit=limit)
+        return [
+            {
+                "kind": scored.candidate.kind,
+                "id": scored.candidate.owner_id,
+                "text": scored.candidate.text,
+                "score": round(scored.score, 6),
+                "turn_ids": [scored.candidate.turn_id] if scored.candidate.turn_id else [],
+            }
+            for scored in found
+        ]
+
+    def changed(self, entity: Entity) -> None:
+        """Rows of an entity changed by hand: kept blocks may be stale, passages may lack vectors, jobs may be due."""
+        self.memory.drop_kept(entity)
+        if self.indexer is not None:
+            self.indexer.wake()
+        self.worker.wake()
+
+    async def erase(self, entity: Entity) -> dict[str, int]:
+        """Remove everything of an entity and its traces in the files; how many rows of each kind went."""
+        counts = await self.db.write(lambda conn: erasure.erase(conn, entity))
+        self.memory.drop_kept(entity)
+        await self.db.scrub()
+        return counts
+
+
+@contextlib.asynccontextmanager
+async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Parts]:
+    """Open the store and everything on top of it; closes all of it at the end.
+
+    Raises StoreError or SettingsError. An embedder that cannot be had is no error: recall goes by words, and `ready`
+    says why.
+    """
+    clock = clock or SystemClock()
+    metrics = Metrics()
+    async with contextlib.AsyncExitStack() as stack:
+        db = await SqliteDatabase.open(settings.database)
+        stack.push_async_callback(db.close)
+        secret = await db.write(meta.secret)
+        embedder, problem = await _open_embedder(settings)
+        if embedder is not None:
+            stack.push_async_callback(embedder.close)
+        client = ChatClient(settings.llm.timeout, settings.llm.options)
+        stack.push_async_callback(client.close)
+        plan = plan_extraction(settings, secret)
+        learning = plan.off is None
+        zone = ZoneInfo(settings.timezone)
+        recaller = Recaller(db, embedder, settings, metrics)
+        indexer = Indexer(db, embedder) if embedder is not None else None
+        worker = Worker(db, embedder, client, plan, settings.extraction, zone, clock, metrics)
+        memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, learning)
+        curator = Curator(db, embedder, secret, clock, learning and plan.own is not None)
+        yield Parts(settings, db, embedder, problem, plan, recaller, indexer, worker, memory, curator, clock, metrics)
+
+
+async def _open_embedder(settings: Settings) -> tuple[Embedder | None, str | None]:
+    if settings.embed.provider == "off":
+        return None, "switched off by embed.provider"
+    embedder: Embedder | None = None
+    try:
+        embedder = make_embedder(settings.embed)
+        await embedder.embed_query("warm")
+    except EmbedderError as error:
+        if embedder is not None:
+            await embedder.close()
+        return None, str(error)
+    return embedder, None

@@ -1,0 +1,270 @@
+"""One request, read straight down: recognise, recall, splice, relay, record."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import datetime
+
+from starlette.types import Receive, Scope, Send
+
+from memproxy import wire
+from memproxy.errors import NotUnderstood, Problem, StoreError
+from memproxy.events import Skip
+from memproxy.interfaces import WireFormat
+from memproxy.memory import Conversation, Prepared
+from memproxy.model import ChatRequest, Entity, Exchange
+from memproxy.server import identity, targets
+from memproxy.server.access import Access, Caller, Headers
+from memproxy.server.bodies import Body, read_body, send_error
+from memproxy.server.parts import Parts
+from memproxy.server.relay import Outcome, UpstreamRequest, relay
+from memproxy.server.upstream import UpstreamClient
+
+log = logging.getLogger(__name__)
+
+CHAT = wire.ChatCompletions()  # whose error shape answers where no format claims the path
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What memory does with one chat request: whose it is, what was recalled, whether it is recorded."""
+
+    conversation: Conversation | None
+    request: ChatRequest | None
+    prepared: Prepared
+
+    @property
+    def records(self) -> bool:
+        """Whether the exchange will be stored."""
+        return self.conversation is not None and self.conversation.mode in ("full", "write")
+
+
+class Proxy:
+    """Everything outside `/memproxy/`, and `/memproxy/as/{entity}/…`."""
+
+    def __init__(self, parts: Parts, access: Access, client: UpstreamClient) -> None:
+        self._parts = parts
+        self._access = access
+        self._client = client
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        started = time.perf_counter()
+        headers = Headers(scope["headers"])
+        path = identity.split_path(scope["raw_path"])
+        form = wire.route(scope["method"], path.path)
+        caller = self._access.caller(headers, own_route=False)
+        if caller is None:
+            problem = Problem(401, "A key is needed: send it as X-MemG-Key")
+            await self._refuse(send, form, problem)
+            return
+        base_url = targets.resolve(self._parts.settings, targets.family(form and form.name, path.path, headers))
+        request_id = secrets.token_hex(16)
+        added = [(b"x-memg-request-id", request_id.encode())]
+        upstream = UpstreamRequest(base_url, scope["method"], path.path, scope["query_string"], scope["headers"], None)
+        if form is None:
+            outcome = await relay(
+                scope, receive, send, self._client, upstream, reader=None, response_headers=added, on_complete=None,
+                error_body=CHAT.error,
+            )  # fmt: skip
+            self._count("passthrough", outcome)
+            return
+        body = await read_body(scope, receive)
+        if body is None:
+            return  # the client left before it had sent its request
+        try:
+            plan = await self._plan(form, body, headers, path, caller, request_id)
+        except identity.Forbidden as problem:
+            await self._refuse(send, form, problem)
+            return
+        sent, plan = self._splice(form, body, plan)
+        added.append((b"x-memg-memory", _memory_header(plan.prepared)))
+        self._parts.metrics.first_byte.observe(time.perf_counter() - started)
+        outcome = await self._relay(scope, body, send, form, upstream, sent, added, plan, headers, request_id)
+        self._count(form.name, outcome)
+
+    # --- before ----------------------------------------------------------------------------------------------
+
+    async def _plan(
+        self, form: WireFormat, body: Body, headers: Headers, path: identity.Named, caller: Caller, request_id: str
+    ) -> Plan:
+        """Who speaks, and what bears on what they say. Raises Forbidden; everything else becomes a skip."""
+        started = time.perf_counter()
+
+        def skipped(reason: Skip, conversation: Conversation | None = None, request: ChatRequest | None = None) -> Plan:
+            milliseconds = (time.perf_counter() - started) * 1000
+            return Plan(conversation, request, Prepared(None, reason, milliseconds))
+
+        request: ChatRequest | None = None
+        try:
+            mode = identity.memory_mode(headers)
+            if not self._parts.settings.memory.enabled:
+                raise identity.Refused(Skip.DISABLED)
+            if self._access.foreign(headers):
+                raise identity.Refused(Skip.ORIGIN)
+            if mode != "off" and not body.whole:
+                raise identity.Refused(Skip.TOO_LARGE)
+            fields = {}
+            if mode != "off":
+                try:
+                    request = form.decode(body.data)
+                    fields = dict(request.fields)
+                except NotUnderstood:
+                    request = None
+            name = identity.entity_name(headers, path, fields, self._parts.settings, caller)
+            if mode == "off":
+                raise identity.Refused(Skip.OFF)
+            if request is None:
+                raise identity.Refused(Skip.BODY)
+            if self._parts.memory.is_chore(request):
+                raise identity.Refused(Skip.CHORE)
+            if name is None:
+                name = await self._nobody()
+            conversation = self._conversation(name, mode, headers, caller)
+        except identity.Refused as refused:
+            return skipped(Skip(refused.reason))
+        except StoreError:
+            return skipped(Skip.STORE)
+        if mode == "write":
+            return skipped(Skip.WRITE_ONLY, conversation, request)
+        prepared = await self._parts.memory.prepare(conversation, request, request_id)
+        return Plan(conversation, request, prepared)
+
+    async def _nobody(self) -> str:
+        """The entity of a request that names none: `default`, only for one person on one machine."""
+        if not self._parts.settings.loopback or self._access.keyed or not await self._parts.default_is_open():
+            raise identity.Refused(Skip.NO_ENTITY)
+        return "default"
+
+    def _conversation(self, name: str, mode: identity.MemoryMode, headers: Headers, caller: Caller) -> Conversation:
+        settings = self._parts.settings
+        zone = identity.time_zone(headers, settings)
+        if zone is None:
+            self._parts.metrics.ignored_headers.labels("x-memg-timezone").inc()
+        return Conversation(
+            entity=Entity(name),
+            session_name=identity.session_name(headers),
+            mode=mode,
+            time=self._said_at(headers, caller),
+            timezone=zone.key if zone is not None else settings.timezone,
+        )
+
+    def _said_at(self, headers: Headers, caller: Caller) -> datetime:
+        now = self._parts.clock.now()
+        text = identity.client_time(headers, self._parts.settings, caller)
+        if text is None:
+            if headers.get("x-memg-time") is not None:
+                self._parts.metrics.ignored_headers.labels("x-memg-time").inc()
+            return now
+        try:
+            return identity.read_time(text, now)
+        except ValueError:
+            self._parts.metrics.ignored_headers.labels("x-memg-time").inc()
+            return now
+
+    def _splice(self, form: WireFormat, body: Body, plan: Plan) -> tuple[bytes | None, Plan]:
+        """The body to send: the client's own bytes, with the block in them where there is one."""
+        block = plan.prepared.block
+        if block is None:
+            return (body.data if body.whole else None), plan
+        try:
+            return form.inject(body.data, block.text, self._parts.settings.memory.placement), plan
+        except NotUnderstood as error:
+            prepared = Prepared(None, Skip(error.reason), plan.prepared.milliseconds)
+            return body.data, Plan(plan.conversation, plan.request, prepared)
+
+    # --- after -----------------------------------------------------------------------------------------------
+
+    async def _relay(
+        self,
+        scope: Scope,
+        body: Body,
+        send: Send,
+        form: WireFormat,
+        upstream: UpstreamRequest,
+        sent: bytes | None,
+        added: list[tuple[bytes, bytes]],
+        plan: Plan,
+        headers: Headers,
+        request_id: str,
+    ) -> Outcome:
+        self._observe(plan.prepared)
+
+        async def record(outcome: Outcome) -> None:
+            if plan.records and 200 <= outcome.status < 300:
+                await self._record(plan, outcome, upstream, headers, request_id)
+
+        return await relay(
+            scope,
+            body.receive,
+            send,
+            self._client,
+            upstream.with_body(sent),
+            reader=form.reader if plan.records else None,
+            response_headers=added,
+            on_complete=record if plan.records else None,
+            error_body=form.error,
+        )
+
+    async def _record(
+        self, plan: Plan, outcome: Outcome, upstream: UpstreamRequest, headers: Headers, request_id: str
+    ) -> None:
+        conversation, request = plan.conversation, plan.request
+        if conversation is None or request is None or outcome.reply is None:
+            return
+        await self._parts.memory.record(
+            Exchange(
+                entity=conversation.entity,
+                session_name=conversation.session_name,
+                messages=request.messages,
+                reply=outcome.reply,
+                time=conversation.time,
+                request_id=request_id,
+                credential=self._borrow(upstream, headers, request),
+            )
+        )
+
+    def _borrow(self, upstream: UpstreamRequest, headers: Headers, request: ChatRequest) -> str | None:
+        """Keep the caller's credential for extraction at the very endpoint it arrived for, where that is allowed."""
+        purse = self._parts.plan.purse
+        if purse is None:
+            return None
+        names = ("authorization", "api-key", "x-api-key")
+        credential = {name: value for name in names if (value := headers.get(name)) is not None}
+        return purse.keep(upstream.url, credential, request.model)
+
+    # --- counting --------------------------------------------------------------------------------------------
+
+    def _observe(self, prepared: Prepared) -> None:
+        metrics = self._parts.metrics
+        if prepared.block is not None:
+            metrics.injections.inc()
+            metrics.injected_tokens.inc(prepared.block.tokens)
+        elif prepared.skip is not None:
+            metrics.skips.labels(prepared.skip.value).inc()
+
+    def _count(self, route: str, outcome: Outcome) -> None:
+        metrics = self._parts.metrics
+        metrics.requests.labels(route, str(outcome.status)).inc()
+        if outcome.held_too_long:
+            metrics.held_too_long.inc()
+        if outcome.client_gone:
+            metrics.client_gone.inc()
+        if outcome.failure is not None:
+            metrics.upstream_errors.labels(outcome.failure).inc()
+        log.info("%s %s", route, outcome.status)
+
+    async def _refuse(self, send: Send, form: WireFormat | None, problem: Problem) -> None:
+        self._parts.metrics.requests.labels(form.name if form else "passthrough", str(problem.status)).inc()
+        code = "unauthorized" if problem.status == 401 else "forbidden"
+        await send_error(send, problem.status, (form or CHAT).error(problem.status, problem.title, code))
+
+
+def _memory_header(prepared: Prepared) -> bytes:
+    if prepared.block is not None:
+        items, tokens = len(prepared.block.items), prepared.block.tokens
+        return f"injected; items={items}; tokens={tokens}; ms={prepared.milliseconds:.0f}".encode()
+    return f"skipped; reason={prepared.skip.value if prepared.skip else Skip.ERROR.value}".encode()

@@ -1,0 +1,127 @@
+"""Bodies of the management API, as types; what does not fit is a 400 that says where and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import parse_qs
+
+import msgspec
+
+from memproxy.errors import Problem
+from memproxy.model import FactDraft, FactStatus, FactType, Speaker, ThreadStatus
+
+MAX_BODY = 16 * 1024 * 1024
+MAX_PAGE = 500
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
+Significance = Annotated[int, msgspec.Meta(ge=1, le=10)]
+Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Label = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+S = TypeVar("S")
+
+
+class FactFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """The writable fields of a fact; what is left out keeps its value (or its default)."""
+
+    text: Text | msgspec.UnsetType = msgspec.UNSET
+    type: FactType | msgspec.UnsetType = msgspec.UNSET
+    tag: Label | msgspec.UnsetType = msgspec.UNSET
+    slot: Label | msgspec.UnsetType | None = msgspec.UNSET
+    significance: Significance | msgspec.UnsetType = msgspec.UNSET
+    confidence: Share | msgspec.UnsetType = msgspec.UNSET
+    source_role: Speaker | msgspec.UnsetType = msgspec.UNSET
+    quote: str | msgspec.UnsetType | None = msgspec.UNSET
+    status: FactStatus | msgspec.UnsetType = msgspec.UNSET
+    valid_from: datetime | msgspec.UnsetType | None = msgspec.UNSET
+    valid_until: datetime | msgspec.UnsetType | None = msgspec.UNSET
+    reference_time: datetime | msgspec.UnsetType | None = msgspec.UNSET
+    started_at: str | msgspec.UnsetType | None = msgspec.UNSET
+    pinned: bool | msgspec.UnsetType = msgspec.UNSET
+    thread_status: ThreadStatus | msgspec.UnsetType | None = msgspec.UNSET
+
+    def given(self) -> dict[str, Any]:
+        """The fields that were written, times in UTC."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {
+            name: _utc(value) if isinstance(value, datetime) else value
+            for name, value in values.items()
+            if value is not msgspec.UNSET
+        }
+
+    def draft(self) -> FactDraft:
+        """A new fact with these fields. Raises Problem without a text."""
+        given = self.given()
+        if "text" not in given:
+            raise Problem(400, "A fact needs a text", 'Send at least {"text": "…"}.')
+        if given.pop("status", "current") != "current":
+            raise Problem(400, "A new fact is current", "Leave status out.")
+        return FactDraft(**{"confidence": 1.0, **given})
+
+
+class PastTurnFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One turn of a past conversation."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[str, msgspec.Meta(min_length=1)]
+    time: datetime
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=255)] | None = None
+
+
+class TurnsBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A past conversation, or part of one."""
+
+    session: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+    turns: Annotated[list[PastTurnFields], msgspec.Meta(min_length=1, max_length=10_000)]
+    learn: bool = True
+
+
+def decode(body: bytes, kind: type[S]) -> S:
+    """Read a body. Raises Problem 400 that names the place."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise Problem(400, "The body does not fit", str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Problem(400, "The body is no JSON", "Send one JSON object with content-type application/json.") from None
+
+
+class Query:
+    """Query parameters, read once and strictly."""
+
+    def __init__(self, raw: bytes) -> None:
+        try:
+            self._values = parse_qs(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
+        except (UnicodeDecodeError, ValueError):
+            raise Problem(400, "The query string cannot be read") from None
+
+    def text(self, name: str) -> str | None:
+        """The last value of a parameter."""
+        values = self._values.get(name)
+        return values[-1] if values else None
+
+    def texts(self, name: str) -> list[str]:
+        """All values of a parameter; commas separate values too."""
+        return [part for value in self._values.get(name, []) for part in value.split(",") if part]
+
+    def number(self, name: str, default: int, low: int, high: int) -> int:
+        """A whole number within bounds. Raises Problem."""
+        value = self.text(name)
+        if value is None or value == "":
+            return default
+        if not value.isascii() or not value.isdigit() or not low <= int(value[:9]) <= high:
+            raise Problem(400, f"{name} is a whole number from {low} to {high}")
+        return int(value)
+
+    def flag(self, name: str) -> bool | None:
+        """true or false. Raises Problem."""
+        value = self.text(name)
+        if value is None or value == "":
+            return None
+        if value not in ("true", "false", "1", "0"):
+            raise Problem(400, f"{name} is true or false")
+        return value in ("true", "1")
+
+
+def _utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
