@@ -46,6 +46,7 @@ class Parts:
     curator: Curator
     clock: Clock
     metrics: Metrics
+    named_at_start: bool  # whether the store had seen a named entity when it was opened
     draining: bool = False
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _named: bool = False
@@ -184,6 +185,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         db = await SqliteDatabase.open(settings.database)
         stack.push_async_callback(db.close)
         secret = await db.write(meta.secret)
+        named = await db.read(entities.named_seen)
         embedder, problem = await _open_embedder(settings)
         if embedder is not None:
             stack.push_async_callback(embedder.close)

@@ -1,0 +1,98 @@
+"""Running the server: bind, say what it is, answer until asked to stop, drain."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable
+
+import uvicorn
+
+from memproxy.errors import SettingsError
+from memproxy.interfaces import Clock
+from memproxy.server.app import App, open_app
+from memproxy.settings import Settings
+
+DRAIN_SECONDS = 30  # streams under way may finish
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, telling when it listens and when it drains."""
+
+    def __init__(self, config: uvicorn.Config, app: App, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.parts.draining = True
+        await super().shutdown(sockets)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises SettingsError that says what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host.strip("[]"), port))
+    except OSError as error:
+        sock.close()
+        raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror}; choose another with --port") from None
+    return sock
+
+
+def _config(app: App) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+
+
+async def serve(settings: Settings, started: Callable[[App, int], None]) -> None:
+    """Run until SIGINT or SIGTERM; `started` is called once with the application and the port it listens on.
+
+    Raises SettingsError, StoreError.
+    """
+    sock = bind(settings.host, settings.port)
+    try:
+        async with open_app(settings) as app:
+            port = sock.getsockname()[1]
+            server = _Server(_config(app), app, lambda: started(app, port))
+            await server.serve(sockets=[sock])
+    finally:
+        sock.close()
+
+
+@contextlib.asynccontextmanager
+async def serving(settings: Settings, clock: Clock | None = None) -> AsyncIterator[tuple[App, str]]:
+    """The same server inside this event loop, without signal handlers: for the demo, the benchmark and tests.
+
+    Gives the application and its base URL.
+    """
+    sock = bind(settings.host, settings.port)
+    ready = asyncio.Event()
+    async with open_app(settings, clock) as app:
+        server = _Server(_config(app), app, ready.set)
+        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
+        running = asyncio.create_task(server.serve(sockets=[sock]))
+        try:
+            await ready.wait()
+            yield app, f"http://{settings.host}:{sock.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await running
+            sock.close()
