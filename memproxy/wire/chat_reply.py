@@ -1,0 +1,104 @@
+"""What an OpenAI chat completion says: its visible words, how it ended, whether it calls tools.
+
+Only the first choice is read (`index` 0); reasoning, refusals, audio and tool arguments are left aside. Everything a
+server has been seen to leave out, repeat or misplace is tolerated; see docs on the wire.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memproxy.model import Reply
+from memproxy.wire.sse import Event
+from memproxy.wire.values import mapping, parse, sequence, string, well_formed
+
+LONGEST_TEXT = 8 << 20  # characters of an answer that are kept
+_DONE = b"[DONE]"
+
+
+class _Answer:
+    """Gathers the first choice of an answer, from one body or from many chunks."""
+
+    def __init__(self) -> None:
+        self.finish_reason: str | None = None
+        self.error: str | None = None
+        self._texts: list[str] = []
+        self._room = LONGEST_TEXT
+        self._model: str | None = None
+        self._calls_tools = False
+
+    def take(self, value: Any, message_key: str) -> None:
+        """One body or chunk; `message_key` says where a choice keeps its words: "message" or "delta"."""
+        fields = mapping(value)
+        self.error = self.error or _error_type(fields)
+        self._model = self._model or string(fields.get("model")) or None
+        for choice in map(mapping, sequence(fields.get("choices"))):
+            if choice.get("index") in (0, None):
+                self._choice(choice, mapping(choice.get(message_key)))
+
+    def reply(self, *, complete: bool) -> Reply:
+        """What has been gathered."""
+        return Reply(
+            # Halves of an emoji may have come in two chunks: only the whole text can be put right.
+            text=well_formed("".join(self._texts)),
+            finish_reason=self.finish_reason,
+            complete=complete and self.error is None,
+            calls_tools=self._calls_tools,
+            error=self.error,
+            model=self._model,
+        )
+
+    def _choice(self, choice: dict[str, Any], message: dict[str, Any]) -> None:
+        self.finish_reason = string(choice.get("finish_reason")) or self.finish_reason
+        self._calls_tools = self._calls_tools or bool(message.get("tool_calls") or message.get("function_call"))
+        content = message.get("content")
+        if isinstance(content, str):
+            self._add(content)
+        for part in map(mapping, sequence(content)):  # some servers answer in parts
+            if part.get("type") == "text" and isinstance(part.get("text"), str):
+                self._add(part["text"])
+
+    def _add(self, text: str) -> None:
+        if self._room > 0 and text:
+            self._texts.append(text[: self._room])
+            self._room -= len(text)
+
+
+class ChatStream:
+    """Understands a stream of `chat.completion.chunk` events."""
+
+    def __init__(self) -> None:
+        self._answer = _Answer()
+        self._done = False
+
+    def take(self, event: Event) -> None:
+        """The next event."""
+        if self.ends_with(event.data):
+            self._done = True
+        else:
+            self._answer.take(parse(event.data), "delta")
+
+    def ends_with(self, data: bytes) -> bool:
+        """Whether an event with this data is the last one."""
+        return len(data) < 64 and data.strip() == _DONE
+
+    def reply(self) -> Reply:
+        """What was understood so far; complete once a finish reason or the last event was there."""
+        return self._answer.reply(complete=self._done or self._answer.finish_reason is not None)
+
+
+def whole_reply(body: bytes) -> Reply:
+    """Understand a `chat.completion` body."""
+    value = parse(body)
+    answer = _Answer()
+    answer.take(value, "message")
+    return answer.reply(complete=bool(sequence(mapping(value).get("choices"))))
+
+
+def _error_type(fields: dict[str, Any]) -> str | None:
+    """The type of an error in the band: `{"error": …}`, or `{"object": "error", …}` as some servers send it."""
+    error = fields.get("error")
+    if error is None and fields.get("object") != "error":
+        return None
+    kind = string(mapping(error).get("type")) or string(fields.get("type"))
+    return kind if kind.isidentifier() and len(kind) <= 64 else "error"

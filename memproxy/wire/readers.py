@@ -1,0 +1,139 @@
+"""Listening to a copy of an answer: undo its coding, cut it into events (or take it whole), understand each.
+
+A format gives two collectors, one for its stream and one for its single body; what follows here is the same for all.
+Nothing in here raises for any bytes: what cannot be read leaves an incomplete reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from memproxy.interfaces import ReplyReader
+from memproxy.model import Reply
+from memproxy.wire.decoding import Decoder, Undecodable, decoder
+from memproxy.wire.sse import Event, EventParser
+
+LONGEST_BODY = 32 << 20  # bytes of a single JSON answer that are kept
+
+
+class StreamCollector(Protocol):
+    """Understands the events of one format's stream."""
+
+    def take(self, event: Event) -> None:
+        """The next event."""
+        ...
+
+    def ends_with(self, data: bytes) -> bool:
+        """Whether an event with this data is the one after which nothing follows."""
+        ...
+
+    def reply(self) -> Reply:
+        """What was understood so far."""
+        ...
+
+
+WholeCollector = Callable[[bytes], Reply]
+
+
+def reply_reader(
+    content_type: str, content_encoding: str, stream: Callable[[], StreamCollector], whole: WholeCollector
+) -> ReplyReader:
+    """A reader for an answer with these headers. Server-sent events are known by their type or by their first byte."""
+    declared = content_type.partition(";")[0].strip().lower()
+    return _Reader(_undo(content_encoding), declared == "text/event-stream", stream, whole)
+
+
+def _undo(content_encoding: str) -> Decoder | None:
+    try:
+        return decoder(content_encoding)
+    except Undecodable:
+        return None
+
+
+class _Reader:
+    """Picks the way to read by the first bytes, and holds the limits. See `interfaces.ReplyReader`."""
+
+    def __init__(
+        self, coding: Decoder | None, streams: bool, stream: Callable[[], StreamCollector], whole: WholeCollector
+    ) -> None:
+        self._coding = coding  # None: unreadable, from the start or from here on
+        self._spoiled = coding is None
+        self._make_stream = stream
+        self._whole = whole
+        self._inner: _Events | _Body | None = _Events(stream()) if streams else None
+
+    def feed(self, data: bytes) -> bool:
+        """Take the next bytes, however they were cut. True once the stream's last event has been seen."""
+        if self._coding is not None:
+            try:
+                for piece in self._coding.feed(data):
+                    self._take(piece)
+            except Undecodable:
+                self._coding = None
+                self._spoiled = True
+        return self._inner is not None and self._inner.ended
+
+    def finish(self) -> Reply:
+        """What was understood."""
+        reply = self._inner.finish() if self._inner is not None else Reply()
+        # A coding that broke after the last event has taken nothing away.
+        if self._spoiled and not (self._inner is not None and self._inner.ended):
+            return replace(reply, complete=False)
+        return reply
+
+    def _take(self, piece: bytes) -> None:
+        if self._inner is None:
+            start = piece.lstrip()
+            if not start:
+                return
+            self._inner = _Body(self._whole) if start[:1] in b"{[" else _Events(self._make_stream())
+        self._inner.feed(piece)
+
+
+class _Events:
+    """An answer in server-sent events."""
+
+    def __init__(self, collector: StreamCollector) -> None:
+        self.ended = False
+        self._parser = EventParser()
+        self._collector = collector
+
+    def feed(self, data: bytes) -> None:
+        for event in self._parser.feed(data):
+            self._take(event)
+        # Many clients stop at the last event's line and do not wait for the empty line after it: so do we.
+        if not self.ended and self._parser.pending:
+            self.ended = self._collector.ends_with(self._parser.pending)
+
+    def finish(self) -> Reply:
+        for event in self._parser.finish():
+            self._take(event)
+        reply = self._collector.reply()
+        return replace(reply, complete=False) if self._parser.lost else reply
+
+    def _take(self, event: Event) -> None:
+        self._collector.take(event)
+        self.ended = self.ended or self._collector.ends_with(event.data)
+
+
+class _Body:
+    """An answer in one JSON body, which can be read only when it has all come."""
+
+    ended = False
+
+    def __init__(self, collector: WholeCollector) -> None:
+        self._collector = collector
+        self._pieces: list[bytes] = []
+        self._room = LONGEST_BODY
+
+    def feed(self, data: bytes) -> None:
+        self._room -= len(data)
+        if self._room < 0:
+            self._pieces.clear()
+        else:
+            self._pieces.append(data)
+
+    def finish(self) -> Reply:
+        return self._collector(b"".join(self._pieces)) if self._room >= 0 else Reply()
