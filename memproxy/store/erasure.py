@@ -1,0 +1,37 @@
+"""Erasing an entity: everything it ever left, in one transaction. `SqliteDatabase.scrub` then cleans the files."""
+
+from __future__ import annotations
+
+from memproxy.interfaces import Connection
+from memproxy.model import Entity
+from memproxy.store import entities, passages
+from memproxy.store.rows import scoped
+
+# Children before the rows they refer to. The names are those of the counts, where they are counted.
+_STEPS = (
+    ("hidden_spans", "erase_hidden_spans"),
+    ("fact_changes", "erase_fact_changes"),
+    ("fact_reinforcements", "erase_fact_reinforcements"),
+    ("facts", "erase_facts"),
+    ("receipt_items", "erase_receipt_items"),
+    ("receipts", "erase_receipts"),
+    ("jobs", "erase_jobs"),
+    ("summaries", "erase_summaries"),
+    ("turns", "erase_turns"),
+    ("marks", "erase_marks"),
+    ("sessions", "erase_sessions"),
+    ("usage", "erase_usage"),
+)
+
+
+async def erase(conn: Connection, entity: Entity) -> dict[str, int]:
+    """Remove every row of an entity, with its index entries and vectors; how many of each kind there were.
+
+    A job that is running for it finds its row gone, and whatever it wants to store refused (no such entity).
+    """
+    vectors = (await entities.counts(conn, entity)).get("vectors", 0)
+    deleted = {"passages": await passages.remove_all(conn, entity), "vectors": vectors}
+    for name, query in _STEPS:
+        deleted[name] = await conn.run(query, **scoped(entity))
+    await conn.run("erase_entity", **scoped(entity))
+    return deleted

@@ -1,0 +1,308 @@
+"""Facts: bi-temporal rows that are never overwritten silently. Every change leaves a row in `fact_changes`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any
+
+from memproxy.errors import StoreError
+from memproxy.folding import content_key, fold
+from memproxy.interfaces import Connection, Row
+from memproxy.model import Entity, Fact, FactStatus, Turn, new_id
+from memproxy.store import passages, receipts, turns
+from memproxy.store.rows import column, scoped, to_time, to_time_or_none
+
+_TIMES = ("valid_from", "valid_until", "superseded_at", "reference_time")
+_FIELDS = tuple(field.name for field in fields(Fact))
+_NOT_SHOWN: tuple[FactStatus, ...] = ("forgotten", "quarantined")
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """One entry of a fact's history."""
+
+    fact_id: str
+    time: datetime
+    kind: str  # created, updated, superseded, reinforced, or the status it was given
+    reason: str
+    before: Mapping[str, Any]  # the fields that changed, as they were
+    after: Mapping[str, Any]  # … and as they became
+
+
+@dataclass(frozen=True, slots=True)
+class FactText:
+    """A fact as far as finding near ones needs it."""
+
+    id: str
+    text: str
+    slot: str | None
+
+
+def from_row(row: Row) -> Fact:
+    """The single door from the table."""
+    values = {name: row[name] for name in _FIELDS}
+    values.update({name: to_time_or_none(values[name]) for name in _TIMES})
+    values["recorded_at"] = to_time(values["recorded_at"])
+    values["updated_at"] = to_time(values["updated_at"])
+    values["pinned"] = bool(values["pinned"])
+    return Fact(**values)
+
+
+# --- reading ---
+
+
+async def get(conn: Connection, entity: Entity, fact_id: str) -> Fact | None:
+    """One fact, whatever its status."""
+    row = await conn.one("facts_get", **scoped(entity), id=fact_id)
+    return None if row is None else from_row(row)
+
+
+async def get_many(conn: Connection, entity: Entity, fact_ids: Sequence[str]) -> list[Fact]:
+    """The facts that are there, in the order of the ids, whatever their status."""
+    if not fact_ids:
+        return []
+    rows = await conn.all("facts_get_many", **scoped(entity), ids=json.dumps(list(dict.fromkeys(fact_ids))))
+    return [from_row(row) for row in rows]
+
+
+async def with_content_key(conn: Connection, entity: Entity, key: str) -> list[Fact]:
+    """The facts that say the same thing, whatever their status, the newest first."""
+    return [from_row(row) for row in await conn.all("facts_with_content_key", **scoped(entity), content_key=key)]
+
+
+async def by_content_key(conn: Connection, entity: Entity, key: str, status: FactStatus = "current") -> Fact | None:
+    """The newest fact of a status that says the same thing."""
+    return next((fact for fact in await with_content_key(conn, entity, key) if fact.status == status), None)
+
+
+async def with_slot(conn: Connection, entity: Entity, slot: str) -> list[Fact]:
+    """The current facts that fill a slot, the newest first."""
+    return [from_row(row) for row in await conn.all("facts_with_slot", **scoped(entity), slot=slot)]
+
+
+async def of_turns(conn: Connection, entity: Entity, turn_ids: Sequence[str]) -> list[Fact]:
+    """The facts taken from turns, whatever their status."""
+    rows = await conn.all("facts_of_turns", **scoped(entity), turns=json.dumps(list(turn_ids)))
+    return [from_row(row) for row in rows]
+
+
+async def current_texts(conn: Connection, entity: Entity) -> list[FactText]:
+    """Every current fact, without its other fields."""
+    return [FactText(row["id"], row["text"], row["slot"]) for row in await conn.all("facts_light", **scoped(entity))]
+
+
+async def list_facts(
+    conn: Connection,
+    entity: Entity,
+    *,
+    statuses: Sequence[str] = ("current",),
+    types: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    slots: Sequence[str] | None = None,
+    min_confidence: float | None = None,
+    pinned: bool | None = None,
+    source_role: str | None = None,
+    query: str | None = None,
+    limit: int = 100,
+    after: str | None = None,
+) -> list[Fact]:
+    """Facts, the newest first, beginning after the one with the given id.
+
+    Empty or missing filters filter nothing. `query` is a part of the text, found regardless of case and white space.
+    """
+    rows = await conn.all(
+        "facts_list",
+        **scoped(entity),
+        statuses=json.dumps(list(statuses)),
+        types=_json_or_none(types),
+        tags=_json_or_none(tags),
+        slots=_json_or_none(slots),
+        min_confidence=min_confidence,
+        pinned=pinned,
+        source_role=source_role,
+        words=fold(query) if query and query.strip() else None,
+        limit=limit,
+        after=after,
+    )
+    return [from_row(row) for row in rows]
+
+
+async def changes(conn: Connection, entity: Entity, fact_id: str) -> list[FactChange]:
+    """What happened to a fact, in order."""
+    return [
+        FactChange(
+            row["fact_id"],
+            to_time(row["time"]),
+            row["kind"],
+            row["reason"],
+            json.loads(row["before"]),
+            json.loads(row["after"]),
+        )
+        for row in await conn.all("facts_changes", **scoped(entity), fact_id=fact_id)
+    ]
+
+
+async def hidden_quotes(conn: Connection, entity: Entity, turn_id: str) -> list[str]:
+    """The words of forgotten and quarantined facts of a turn: it is not shown with them."""
+    return [row["words"] for row in await conn.all("facts_hidden", **scoped(entity), turn_id=turn_id)]
+
+
+async def hidden_spans(conn: Connection, entity: Entity, turn_id: str) -> list[tuple[int, int]]:
+    """Where facts that were erased since stood in a turn (character spans): not shown either."""
+    rows = await conn.all("facts_hidden_spans", **scoped(entity), turn_id=turn_id)
+    return [(row["start"], row["end"]) for row in rows]
+
+
+# --- writing ---
+
+
+async def insert(conn: Connection, entity: Entity, fact: Fact, reason: str = "") -> Fact:
+    """Store a fact. Where a current fact says the same already (equal content key), that one is returned instead."""
+    added = await conn.run("facts_insert", **scoped(entity), **_values(fact))
+    if not added:
+        existing = await by_content_key(conn, entity, fact.content_key)
+        if existing is None:
+            raise StoreError("a fact was neither stored nor there")
+        return existing
+    await _note(conn, entity, fact.id, fact.recorded_at, "created", reason, {}, {"text": fact.text})
+    return fact
+
+
+async def update(
+    conn: Connection, entity: Entity, fact_id: str, changes: Mapping[str, Any], reason: str, now: datetime
+) -> Fact | None:
+    """Change fields of a fact; as it is now, or None where there is none.
+
+    A new text takes the old passages and vectors with it; the caller adds new ones. The content key follows the text.
+    Raises StoreError where another current fact says the same.
+    """
+    return await _change(conn, entity, fact_id, dict(changes), "updated", reason, now)
+
+
+async def set_status(
+    conn: Connection, entity: Entity, fact_id: str, status: FactStatus, reason: str, now: datetime
+) -> Fact | None:
+    """Give a fact another status; as it is now, or None where there is none.
+
+    Forgotten and quarantined facts leave the indexes and the receipts. Back to current, the caller adds passages.
+    """
+    return await _change(conn, entity, fact_id, {"status": status}, status, reason, now)
+
+
+async def supersede(
+    conn: Connection, entity: Entity, fact_id: str, by_id: str | None, now: datetime, reason: str = ""
+) -> Fact | None:
+    """A newer fact takes the place of this one, which becomes history; as it is now, or None where there is none."""
+    changed = {"status": "historical", "superseded_at": now, "superseded_by": by_id}
+    return await _change(conn, entity, fact_id, changed, "superseded", reason, now)
+
+
+async def reinforce(conn: Connection, entity: Entity, fact_id: str, now: datetime, session_id: str | None) -> bool:
+    """A fact was said again: counted once a session (each time where there is no session); whether it counted."""
+    fact = await get(conn, entity, fact_id)
+    if fact is None:
+        return False
+    if session_id is not None and not await conn.run(
+        "facts_reinforced_in", **scoped(entity), fact_id=fact_id, session_id=session_id, now=now
+    ):
+        return False
+    counted = {"reinforced_count": fact.reinforced_count + 1}
+    await _change(conn, entity, fact_id, counted, "reinforced", "", now)
+    return True
+
+
+async def count_recalled(conn: Connection, entity: Entity, fact_ids: Sequence[str], now: datetime) -> int:
+    """Facts went into a prompt; how many there were. No change of what is believed, so no entry in the history."""
+    if not fact_ids:
+        return 0
+    return await conn.run("facts_count_recalled", **scoped(entity), ids=json.dumps(list(fact_ids)), now=now)
+
+
+async def delete(conn: Connection, entity: Entity, fact_id: str) -> bool:
+    """Erase a fact with its history, index entries and words in receipts; whether there was one.
+
+    Its turn stays. Where its words stood there is kept (as positions only), so that they are not recalled from it.
+    """
+    fact = await get(conn, entity, fact_id)
+    if fact is None:
+        return False
+    await _hide(conn, entity, fact)
+    if fact.turn_id is not None:
+        turn = await turns.get(conn, entity, fact.turn_id)
+        for start, end in _spans(turn, fact) if turn is not None else ():
+            await conn.run("facts_hide_span", **scoped(entity), turn_id=fact.turn_id, start=start, end=end)
+    await conn.run("facts_unlink", **scoped(entity), id=fact_id)
+    return await conn.run("facts_delete", **scoped(entity), id=fact_id) > 0
+
+
+async def _change(
+    conn: Connection, entity: Entity, fact_id: str, changed: dict[str, Any], kind: str, reason: str, now: datetime
+) -> Fact | None:
+    before = await get(conn, entity, fact_id)
+    if before is None:
+        return None
+    if "text" in changed and "content_key" not in changed:
+        changed["content_key"] = content_key(changed["text"])
+    after = replace(before, **{"updated_at": now, **changed})
+    await conn.run("facts_write", **scoped(entity), **_values(after))
+    if after.status in _NOT_SHOWN:
+        await _hide(conn, entity, after)
+    elif after.text != before.text:
+        await passages.remove(conn, entity, "fact", fact_id)
+    differing = [name for name in changed if getattr(before, name) != getattr(after, name)]
+    old, new = ({name: getattr(fact, name) for name in differing} for fact in (before, after))
+    await _note(conn, entity, fact_id, now, kind, reason, old, new)
+    return await get(conn, entity, fact_id)
+
+
+async def _hide(conn: Connection, entity: Entity, fact: Fact) -> None:
+    """Take a fact out of everything that could show it: indexes, and blocks that were kept."""
+    await passages.remove(conn, entity, "fact", fact.id)
+    await receipts.redact(conn, entity, "fact", fact.id)
+    if fact.turn_id is not None:
+        await receipts.redact(conn, entity, "turn", fact.turn_id)
+
+
+async def _note(
+    conn: Connection,
+    entity: Entity,
+    fact_id: str,
+    now: datetime,
+    kind: str,
+    reason: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> None:
+    await conn.run(
+        "facts_add_change",
+        **scoped(entity),
+        id=new_id(),
+        fact_id=fact_id,
+        time=now,
+        kind=kind,
+        reason=reason,
+        before=_json(before),
+        after=_json(after),
+    )
+
+
+def _values(fact: Fact) -> dict[str, Any]:
+    return {name: getattr(fact, name) for name in _FIELDS if name != "embedding_model"}
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps({name: column(value) for name, value in values.items()}, ensure_ascii=False)
+
+
+def _json_or_none(values: Sequence[str] | None) -> str | None:
+    return json.dumps(list(values)) if values else None
+
+
+def _spans(turn: Turn, fact: Fact) -> list[tuple[int, int]]:
+    """Where a fact's words stand in its turn; all of the turn where they cannot be found literally."""
+    words = fact.quote or fact.text
+    start = turn.content.find(words)
+    return [(start, start + len(words))] if start >= 0 else [(0, len(turn.content))]

@@ -1,0 +1,102 @@
+"""Brings a database to the schema of this program: numbered SQL files, each applied once.
+
+A migration and the record of it commit together. A database that is newer than the program is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import dataclass
+from importlib.resources import files
+
+from memproxy.errors import StoreError
+from memproxy.interfaces import Connection
+from memproxy.store.connection import SqliteConnection
+
+_FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
+_HISTORY = """CREATE TABLE IF NOT EXISTS schema_migrations (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    applied_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) STRICT"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema's history."""
+
+    version: int
+    name: str
+    sql: str
+
+
+def migrations() -> list[Migration]:
+    """All steps this program knows, in order: 1, 2, 3 …"""
+    found = []
+    for file in files("memproxy.store").joinpath("migrations").iterdir():
+        if match := _FILE_NAME.fullmatch(file.name):
+            found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))
+    return sorted(found, key=lambda step: step.version)
+
+
+async def schema_version(conn: Connection) -> int:
+    """The version of an opened database's schema."""
+    row = await conn.one("schema_version")
+    return int(row["version"]) if row else 0
+
+
+async def migrate(conn: SqliteConnection, steps: list[Migration] | None = None) -> list[Migration]:
+    """Apply the steps that are missing (all known ones by default), each in its own transaction; those applied now.
+
+    Raises StoreError where the database is newer than the program. Several processes may do this at once.
+    """
+    known = migrations() if steps is None else steps
+    applied = []
+    for step in await _missing(conn, known):
+        if await _apply(conn, step):
+            applied.append(step)
+    return applied
+
+
+async def _missing(conn: SqliteConnection, known: list[Migration]) -> list[Migration]:
+    recorded = await conn.execute("SELECT name FROM sqlite_schema WHERE name = 'schema_migrations'")
+    version = await schema_version(conn) if recorded else 0
+    newest = known[-1].version if known else 0
+    if version > newest:
+        raise StoreError(
+            f"the database has schema version {version}, this program knows up to {newest}: use a newer memproxy"
+        )
+    return [step for step in known if step.version > version]
+
+
+async def _apply(conn: SqliteConnection, step: Migration) -> bool:
+    await conn.execute("BEGIN IMMEDIATE")
+    try:
+        await conn.execute(_HISTORY)
+        done = await schema_version(conn) >= step.version  # another process was faster
+        if not done:
+            for statement in statements(step.sql):
+                await conn.execute(statement)
+            await conn.execute(
+                "INSERT INTO schema_migrations (version, name) VALUES (:version, :name)",
+                {"version": step.version, "name": step.name},
+            )
+        await conn.execute("COMMIT")
+    except BaseException:
+        await conn.roll_back()
+        raise
+    return not done
+
+
+def statements(script: str) -> list[str]:
+    """Cut a script into its statements (`executescript` would commit in between)."""
+    found, current = [], ""
+    for line in script.splitlines(keepends=True):
+        current += line
+        if sqlite3.complete_statement(current):
+            found.append(current.strip())
+            current = ""
+    if current.strip():
+        found.append(current.strip())
+    return found

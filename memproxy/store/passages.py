@@ -1,0 +1,64 @@
+"""Pieces of turns, facts and summaries, with their index entries and vectors: written and removed together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memproxy.interfaces import Connection, Row
+from memproxy.model import Entity, ItemKind, Passage
+from memproxy.store import index, vectors
+from memproxy.store.rows import scoped
+
+_STEP = 1000
+
+
+async def add(conn: Connection, entity: Entity, passages: Sequence[Passage]) -> list[int]:
+    """Store passages and index their terms; their ids, in order. Their texts stay where they are, in their owners."""
+    ids = [await _insert(conn, entity, passage) for passage in passages]
+    await index.add_text(conn, entity, {i: passage.terms for i, passage in zip(ids, passages, strict=True)})
+    await _count(conn, entity, len(ids), sum(len(passage.terms.split()) for passage in passages))
+    return ids
+
+
+async def remove(conn: Connection, entity: Entity, kind: ItemKind, owner_id: str) -> int:
+    """Remove all passages of a turn, fact or summary from rows, text index and vectors; how many there were."""
+    return await _remove(conn, entity, await conn.all("passages_of", **scoped(entity), kind=kind, owner_id=owner_id))
+
+
+async def remove_all(conn: Connection, entity: Entity) -> int:
+    """Remove all passages of an entity; how many there were."""
+    removed = 0
+    while rows := await conn.all("passages_of_entity", **scoped(entity), after=0, limit=_STEP):
+        removed += await _remove(conn, entity, rows)
+    return removed
+
+
+async def _insert(conn: Connection, entity: Entity, passage: Passage) -> int:
+    row = await conn.one(
+        "passages_insert",
+        **scoped(entity),
+        kind=passage.kind,
+        owner_id=passage.owner_id,
+        ordinal=passage.ordinal,
+        start=passage.start,
+        end=passage.end,
+        terms=passage.terms,
+    )
+    assert row is not None  # RETURNING
+    return int(row["id"])
+
+
+async def _remove(conn: Connection, entity: Entity, rows: Sequence[Row]) -> int:
+    if not rows:
+        return 0
+    ids = [int(row["id"]) for row in rows]
+    await vectors.remove_vectors(conn, entity, ids)
+    await index.remove_text(conn, entity, {int(row["id"]): row["terms"] for row in rows})
+    await conn.many("passages_delete", [{**scoped(entity), "id": i} for i in ids])
+    await _count(conn, entity, -len(ids), -sum(len(row["terms"].split()) for row in rows))
+    return len(ids)
+
+
+async def _count(conn: Connection, entity: Entity, passages: int, terms: int) -> None:
+    if passages:
+        await conn.run("entities_count_passages", **scoped(entity), passages=passages, terms=terms)

@@ -1,0 +1,506 @@
+-- Named queries in common SQL. Every query of personal rows filters by tenant and entity.
+
+-- name: schema_version
+-- The newest migration that was applied.
+SELECT coalesce(max(version), 0) AS version FROM schema_migrations;
+
+-- name: meta_get
+-- One value of the store's own settings.
+SELECT value FROM meta WHERE key = :key;
+
+-- name: meta_put
+-- Set one value of the store's own settings.
+INSERT INTO meta (key, value) VALUES (:key, :value)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: meta_put_new
+-- Set a value unless there is one.
+INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO NOTHING;
+
+-- name: entities_ensure
+-- Know an entity, and that it was active now.
+INSERT INTO entities (tenant, entity, first_seen, last_seen) VALUES (:tenant, :entity, :now, :now)
+ON CONFLICT (tenant, entity) DO UPDATE
+SET last_seen = CASE WHEN excluded.last_seen > last_seen THEN excluded.last_seen ELSE last_seen END;
+
+-- name: entities_list
+-- Entities of a tenant by name, with what they have.
+SELECT e.entity AS name, e.first_seen, e.last_seen,
+    (SELECT count(*) FROM turns t WHERE t.tenant = e.tenant AND t.entity = e.entity) AS turns,
+    (SELECT count(*) FROM facts f WHERE f.tenant = e.tenant AND f.entity = e.entity AND f.status = 'current') AS facts,
+    (SELECT count(*) FROM sessions s WHERE s.tenant = e.tenant AND s.entity = e.entity) AS sessions
+FROM entities e
+WHERE e.tenant = :tenant AND (:after IS NULL OR e.entity > :after)
+ORDER BY e.entity LIMIT :limit;
+
+-- name: entities_get
+-- One entity's row.
+SELECT * FROM entities WHERE tenant = :tenant AND entity = :entity;
+
+-- name: entities_count
+-- How many rows of each kind an entity has.
+SELECT
+    (SELECT count(*) FROM turns WHERE tenant = :tenant AND entity = :entity) AS turns,
+    (SELECT count(*) FROM facts WHERE tenant = :tenant AND entity = :entity AND status = 'current') AS facts,
+    (SELECT count(*) FROM sessions WHERE tenant = :tenant AND entity = :entity) AS sessions,
+    (SELECT count(*) FROM summaries WHERE tenant = :tenant AND entity = :entity) AS summaries,
+    (SELECT count(*) FROM passages WHERE tenant = :tenant AND entity = :entity) AS passages,
+    (SELECT count(*) FROM vectors WHERE tenant = :tenant AND entity = :entity) AS vectors,
+    (SELECT count(*) FROM jobs WHERE tenant = :tenant AND entity = :entity AND state <> 'done') AS jobs,
+    (SELECT count(*) FROM receipts WHERE tenant = :tenant AND entity = :entity) AS receipts;
+
+-- name: entities_count_passages
+-- Keep the number of an entity's passages and of their terms.
+UPDATE entities SET passages = passages + :passages, terms = terms + :terms
+WHERE tenant = :tenant AND entity = :entity;
+
+-- name: entities_vectors_changed
+-- Tell caches that vectors of an entity changed.
+UPDATE entities SET vectors_changed = vectors_changed + 1 WHERE tenant = :tenant AND entity = :entity;
+
+-- name: sessions_by_name
+-- The session that a client gave this name.
+SELECT * FROM sessions WHERE tenant = :tenant AND entity = :entity AND name = :name;
+
+-- name: sessions_get
+-- One session.
+SELECT * FROM sessions WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: sessions_insert
+-- Open a session.
+INSERT INTO sessions (tenant, entity, id, name, parent_id, started_at, last_at)
+VALUES (:tenant, :entity, :id, :name, :parent_id, :now, :now);
+
+-- name: sessions_touch
+-- Note that a session went on, and where its history stands.
+UPDATE sessions SET head = coalesce(:head, head), last_at = CASE WHEN :now > last_at THEN :now ELSE last_at END
+WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: sessions_list
+-- Sessions, the most recent first.
+SELECT * FROM sessions
+WHERE tenant = :tenant AND entity = :entity
+    AND (:after IS NULL OR (last_at, id) < (SELECT s.last_at, s.id FROM sessions s
+        WHERE s.tenant = :tenant AND s.entity = :entity AND s.id = :after))
+ORDER BY last_at DESC, id DESC LIMIT :limit;
+
+-- name: sessions_put_mark
+-- Remember which conversation a history key belongs to; the newest wins.
+INSERT INTO history_marks (tenant, entity, key, session_id, seq, kind, created_at)
+VALUES (:tenant, :entity, :key, :session_id, :seq, :kind, :now)
+ON CONFLICT (tenant, entity, key) DO UPDATE
+SET session_id = excluded.session_id, seq = excluded.seq, kind = excluded.kind, created_at = excluded.created_at;
+
+-- name: turns_next_seq
+-- Count one more turn of a session; its place.
+UPDATE sessions SET turns = turns + 1, last_at = CASE WHEN :time > last_at THEN :time ELSE last_at END
+WHERE tenant = :tenant AND entity = :entity AND id = :session_id
+RETURNING turns AS seq;
+
+-- name: turns_insert
+-- Store one turn.
+INSERT INTO turns (tenant, entity, id, session_id, seq, role, name, content, time, complete, learn, credential,
+    text_key, recorded_at)
+VALUES (:tenant, :entity, :id, :session_id, :seq, :role, :name, :content, :time, :complete, :learn, :credential,
+    :text_key, :recorded_at);
+
+-- name: turns_get
+-- One turn.
+SELECT * FROM turns WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: turns_list
+-- Turns in the order they were said, after the given one.
+SELECT * FROM turns
+WHERE tenant = :tenant AND entity = :entity
+    AND (:session_id IS NULL OR session_id = :session_id)
+    AND (:after IS NULL OR (time, session_id, seq) > (SELECT a.time, a.session_id, a.seq FROM turns a
+        WHERE a.tenant = :tenant AND a.entity = :entity AND a.id = :after))
+ORDER BY time, session_id, seq LIMIT :limit;
+
+-- name: turns_pending
+-- Turns of a session that wait for extraction with this credential (or with none), in order.
+SELECT * FROM turns
+WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND learn = 'pending'
+    AND credential IS :credential
+ORDER BY seq;
+
+-- name: turns_before
+-- The assistant's turn before a place in a session.
+SELECT * FROM turns
+WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq < :seq AND role = 'assistant'
+ORDER BY seq DESC LIMIT 1;
+
+-- name: turns_find
+-- The turn of a session with this time, role and content.
+SELECT id FROM turns
+WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND text_key = :text_key
+    AND time = :time AND role = :role
+ORDER BY seq LIMIT 1;
+
+-- name: turns_revive
+-- Offer a session's turns to extraction again whose job had died.
+UPDATE turns SET learn = 'pending'
+WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND learn = 'dead';
+
+-- name: turns_delete
+-- Remove one turn.
+DELETE FROM turns WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: passages_insert
+-- Store one passage; its id.
+INSERT INTO passages (tenant, entity, kind, owner_id, ordinal, start, "end", terms)
+VALUES (:tenant, :entity, :kind, :owner_id, :ordinal, :start, :end, :terms)
+RETURNING id;
+
+-- name: passages_of
+-- The passages of one turn, fact or summary.
+SELECT id, terms FROM passages
+WHERE tenant = :tenant AND entity = :entity AND kind = :kind AND owner_id = :owner_id;
+
+-- name: passages_of_entity
+-- Passages of an entity, a step at a time.
+SELECT id, terms FROM passages WHERE tenant = :tenant AND entity = :entity AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: passages_from
+-- Passages of everybody, a step at a time (to build indexes).
+SELECT id, tenant, entity, terms FROM passages WHERE id > :after ORDER BY id LIMIT :limit;
+
+-- name: passages_set_model
+-- Note which model's vector a passage has.
+UPDATE passages SET model = :model WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: passages_delete
+-- Remove one passage.
+DELETE FROM passages WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: vectors_put
+-- Store a passage's vector.
+INSERT INTO vectors (tenant, entity, passage_id, model, dimensions, vector)
+VALUES (:tenant, :entity, :passage_id, :model, :dimensions, :vector)
+ON CONFLICT (tenant, entity, passage_id) DO UPDATE
+SET model = excluded.model, dimensions = excluded.dimensions, vector = excluded.vector;
+
+-- name: vectors_delete
+-- Remove a passage's vector.
+DELETE FROM vectors WHERE tenant = :tenant AND entity = :entity AND passage_id = :passage_id;
+
+-- name: vectors_of_model
+-- All vectors of an entity that one model made.
+SELECT passage_id, vector FROM vectors
+WHERE tenant = :tenant AND entity = :entity AND model = :model AND dimensions = :dimensions;
+
+-- name: vectors_models
+-- The models whose vectors are stored.
+SELECT DISTINCT model, dimensions FROM vectors;
+
+-- name: vectors_from
+-- One model's vectors of everybody, a step at a time (to build indexes).
+SELECT p.id AS passage_id, v.tenant, v.entity, v.vector
+FROM passages p
+JOIN vectors v ON v.tenant = p.tenant AND v.entity = p.entity AND v.passage_id = p.id
+WHERE p.model = :model AND p.id > :after AND v.dimensions = :dimensions
+ORDER BY p.id LIMIT :limit;
+
+-- name: vector_indexes
+-- Every vector index.
+SELECT model, dimensions, name, stale FROM vector_indexes;
+
+-- name: vector_index
+-- The vector index of one model.
+SELECT name, stale FROM vector_indexes WHERE model = :model AND dimensions = :dimensions;
+
+-- name: vector_indexes_put
+-- Note that a vector index is complete.
+INSERT INTO vector_indexes (model, dimensions, name, stale) VALUES (:model, :dimensions, :name, 0)
+ON CONFLICT (model, dimensions) DO UPDATE SET name = excluded.name, stale = 0;
+
+-- name: vector_indexes_stale
+-- Note that no vector index can be relied on.
+UPDATE vector_indexes SET stale = 1;
+
+-- name: vector_indexes_forget
+-- Forget all vector indexes.
+DELETE FROM vector_indexes;
+
+-- name: search_unembedded
+-- Passages without a vector of this model, the newest first, with what their embedding text is made of.
+SELECT p.id, p.tenant, p.entity, p.kind,
+    substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text,
+    coalesce(t.role, f.source_role, 'assistant') AS role,
+    coalesce(t.name, ft.name) AS name,
+    coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time
+FROM (
+    SELECT id FROM passages WHERE model IS NULL
+    UNION ALL SELECT id FROM passages WHERE model < :model
+    UNION ALL SELECT id FROM passages WHERE model > :model
+    ORDER BY id DESC LIMIT :limit
+) u
+JOIN passages p ON p.id = u.id
+LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = p.tenant AND t.entity = p.entity AND t.id = p.owner_id
+LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = p.tenant AND f.entity = p.entity AND f.id = p.owner_id
+LEFT JOIN turns ft ON ft.tenant = p.tenant AND ft.entity = p.entity AND ft.id = f.turn_id
+LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = p.tenant AND s.entity = p.entity AND s.id = p.owner_id
+ORDER BY p.id DESC;
+
+-- name: facts_insert
+-- Store a fact; nothing happens where a current one says the same.
+INSERT INTO facts (tenant, entity, id, text, type, tag, slot, significance, confidence, source_role, quote, turn_id,
+    status, valid_from, valid_until, recorded_at, updated_at, superseded_at, superseded_by, reference_time, started_at,
+    reinforced_count, recall_count, pinned, thread_status, emotional_weight, emotional_valence, content_key)
+VALUES (:tenant, :entity, :id, :text, :type, :tag, :slot, :significance, :confidence, :source_role, :quote, :turn_id,
+    :status, :valid_from, :valid_until, :recorded_at, :updated_at, :superseded_at, :superseded_by, :reference_time,
+    :started_at, :reinforced_count, :recall_count, :pinned, :thread_status, :emotional_weight, :emotional_valence,
+    :content_key)
+ON CONFLICT (tenant, entity, content_key) WHERE status = 'current' DO NOTHING;
+
+-- name: facts_write
+-- Write all fields of a fact that exists.
+UPDATE facts SET text = :text, type = :type, tag = :tag, slot = :slot, significance = :significance,
+    confidence = :confidence, source_role = :source_role, quote = :quote, turn_id = :turn_id, status = :status,
+    valid_from = :valid_from, valid_until = :valid_until, recorded_at = :recorded_at, updated_at = :updated_at,
+    superseded_at = :superseded_at, superseded_by = :superseded_by, reference_time = :reference_time,
+    started_at = :started_at, reinforced_count = :reinforced_count, recall_count = :recall_count, pinned = :pinned,
+    thread_status = :thread_status, emotional_weight = :emotional_weight, emotional_valence = :emotional_valence,
+    content_key = :content_key
+WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: facts_get
+-- One fact, whatever its status.
+SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: facts_with_content_key
+-- Facts that say the same thing, whatever their status, the newest first.
+SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND content_key = :content_key ORDER BY id DESC;
+
+-- name: facts_with_slot
+-- Current facts that fill a slot, the newest first.
+SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot = :slot AND status = 'current'
+ORDER BY id DESC;
+
+-- name: facts_light
+-- Id, text and slot of every current fact.
+SELECT id, text, slot FROM facts WHERE tenant = :tenant AND entity = :entity AND status = 'current' ORDER BY id;
+
+-- name: facts_hidden
+-- The words of a turn's facts that must not be shown.
+SELECT coalesce(quote, text) AS words FROM facts
+WHERE tenant = :tenant AND entity = :entity AND turn_id = :turn_id AND status IN ('forgotten', 'quarantined')
+ORDER BY id;
+
+-- name: facts_delete
+-- Remove a fact with its history.
+DELETE FROM facts WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: facts_unlink
+-- Let no fact point to a fact that is removed.
+UPDATE facts SET superseded_by = NULL WHERE tenant = :tenant AND entity = :entity AND superseded_by = :id;
+
+-- name: facts_reinforced_in
+-- Note that a session said a fact again; nothing happens the second time.
+INSERT INTO fact_reinforcements (tenant, entity, fact_id, session_id, time)
+VALUES (:tenant, :entity, :fact_id, :session_id, :now)
+ON CONFLICT DO NOTHING;
+
+-- name: facts_add_change
+-- Write down what happened to a fact.
+INSERT INTO fact_changes (tenant, entity, id, fact_id, time, kind, reason, before, after)
+VALUES (:tenant, :entity, :id, :fact_id, :time, :kind, :reason, :before, :after);
+
+-- name: facts_changes
+-- What happened to a fact, in order.
+SELECT * FROM fact_changes WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id ORDER BY id;
+
+-- name: facts_hide_span
+-- Keep where an erased fact stood in its turn, without its words.
+INSERT INTO hidden_spans (tenant, entity, turn_id, start, "end") VALUES (:tenant, :entity, :turn_id, :start, :end)
+ON CONFLICT DO NOTHING;
+
+-- name: facts_hidden_spans
+-- Where erased facts stood in a turn.
+SELECT start, "end" FROM hidden_spans WHERE tenant = :tenant AND entity = :entity AND turn_id = :turn_id ORDER BY start;
+
+-- name: summaries_insert
+-- Store a summary.
+INSERT INTO summaries (tenant, entity, id, session_id, text, started_at, ended_at, created_at)
+VALUES (:tenant, :entity, :id, :session_id, :text, :started_at, :ended_at, :created_at);
+
+-- name: summaries_get
+-- One summary.
+SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: summaries_list
+-- Summaries, the most recent conversation first.
+SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity ORDER BY ended_at DESC, id DESC LIMIT :limit;
+
+-- name: summaries_delete
+-- Remove one summary.
+DELETE FROM summaries WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: jobs_insert
+-- Store a job.
+INSERT INTO jobs (tenant, entity, id, kind, session_id, state, run_after, credential, created_at, updated_at)
+VALUES (:tenant, :entity, :id, :kind, :session_id, 'pending', :run_after, :credential, :now, :now);
+
+-- name: jobs_same
+-- The job that already waits to do the same.
+SELECT * FROM jobs
+WHERE tenant = :tenant AND entity = :entity AND kind = :kind AND session_id IS :session_id
+    AND credential IS :credential AND state IN ('pending', 'waiting')
+ORDER BY id LIMIT 1;
+
+-- name: jobs_reschedule
+-- Move a waiting job in time.
+UPDATE jobs SET run_after = :run_after, updated_at = :now WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: jobs_get
+-- A job by its id alone, of whatever entity.
+SELECT * FROM jobs WHERE id = :id;
+
+-- name: jobs_start
+-- Give a job to a worker for the time of a lease.
+UPDATE jobs SET state = 'running', attempts = attempts + 1, worker = :worker, lease_until = :lease_until,
+    updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: jobs_renew
+-- Prolong the lease of a job that is still this attempt's.
+UPDATE jobs SET lease_until = :lease_until, updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND id = :id AND state = 'running' AND attempts = :attempts;
+
+-- name: jobs_end
+-- End this attempt at a job, unless the job is not this attempt's any more.
+UPDATE jobs SET state = :state, run_after = :run_after, error = :error, attempts = attempts - :uncounted,
+    lease_until = NULL, worker = NULL, updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND id = :id AND state = 'running' AND attempts = :attempts;
+
+-- name: jobs_replay
+-- Bring a dead job back.
+UPDATE jobs SET state = 'pending', attempts = 0, run_after = :now, error = NULL, updated_at = :now
+WHERE id = :id AND state = 'dead';
+
+-- name: jobs_counts
+-- How many jobs are in each state.
+SELECT state, count(*) AS jobs FROM jobs GROUP BY state;
+
+-- name: jobs_make_due
+-- Let every debounced job run now.
+UPDATE jobs SET run_after = :now WHERE state = 'pending' AND run_after > :now;
+
+-- name: jobs_next_due
+-- When the next job is due, or the next lease runs out.
+SELECT min(CASE WHEN state = 'running' THEN lease_until ELSE run_after END) AS due FROM jobs
+WHERE state IN ('pending', 'waiting', 'running');
+
+-- name: jobs_prune
+-- Remove jobs done long ago.
+DELETE FROM jobs WHERE state = 'done' AND updated_at < :before;
+
+-- name: receipts_insert
+-- Store a receipt.
+INSERT INTO receipts (tenant, entity, request_id, session_id, turn_key, time, block, tokens)
+VALUES (:tenant, :entity, :request_id, :session_id, :turn_key, :time, :block, :tokens);
+
+-- name: receipts_insert_item
+-- Store one line of a receipt.
+INSERT INTO receipt_items (tenant, entity, request_id, ordinal, kind, owner_id, section, text, score, reasons)
+VALUES (:tenant, :entity, :request_id, :ordinal, :kind, :owner_id, :section, :text, :score, :reasons);
+
+-- name: receipts_get
+-- A receipt by its request id alone; the caller checks whose it is.
+SELECT * FROM receipts WHERE request_id = :request_id;
+
+-- name: receipts_for_turn
+-- The newest whole receipt of a conversation up to one user turn.
+SELECT * FROM receipts
+WHERE tenant = :tenant AND entity = :entity AND turn_key = :turn_key AND redacted = 0
+ORDER BY time DESC, request_id DESC LIMIT 1;
+
+-- name: receipts_items
+-- The lines of a receipt.
+SELECT * FROM receipt_items WHERE tenant = :tenant AND entity = :entity AND request_id = :request_id ORDER BY ordinal;
+
+-- name: receipts_redact
+-- Drop the block of a receipt whose source is gone.
+UPDATE receipts SET block = '', redacted = 1 WHERE tenant = :tenant AND entity = :entity AND request_id = :request_id;
+
+-- name: receipts_redact_items
+-- Drop the words of a forgotten or erased source from all receipts.
+UPDATE receipt_items SET text = ''
+WHERE tenant = :tenant AND entity = :entity AND kind = :kind AND owner_id = :owner_id;
+
+-- name: receipts_prune_old
+-- Remove receipts older than they are kept.
+DELETE FROM receipts WHERE time < :before;
+
+-- name: receipts_prune_many
+-- Remove the oldest receipts beyond the number that is kept.
+DELETE FROM receipts WHERE request_id IN (SELECT request_id FROM receipts ORDER BY time DESC LIMIT -1 OFFSET :keep);
+
+-- name: usage_add
+-- Count model calls.
+INSERT INTO usage (tenant, entity, day, purpose, calls, input_tokens, output_tokens)
+VALUES (:tenant, :entity, :day, :purpose, :calls, :input_tokens, :output_tokens)
+ON CONFLICT (tenant, entity, day, purpose) DO UPDATE
+SET calls = usage.calls + excluded.calls, input_tokens = usage.input_tokens + excluded.input_tokens,
+    output_tokens = usage.output_tokens + excluded.output_tokens;
+
+-- name: usage_today
+-- Calls of all entities on a day.
+SELECT coalesce(sum(calls), 0) AS calls FROM usage WHERE day = :day AND purpose = :purpose;
+
+-- name: usage_list
+-- An entity's use of models, the newest day first.
+SELECT day, purpose, calls, input_tokens, output_tokens FROM usage
+WHERE tenant = :tenant AND entity = :entity ORDER BY day DESC, purpose LIMIT :limit;
+
+-- name: erase_hidden_spans
+-- Erasure: where erased facts stood.
+DELETE FROM hidden_spans WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_fact_changes
+-- Erasure: the history of facts.
+DELETE FROM fact_changes WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_fact_reinforcements
+-- Erasure: which sessions repeated facts.
+DELETE FROM fact_reinforcements WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_facts
+-- Erasure: facts.
+DELETE FROM facts WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_receipt_items
+-- Erasure: lines of receipts.
+DELETE FROM receipt_items WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_receipts
+-- Erasure: receipts.
+DELETE FROM receipts WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_jobs
+-- Erasure: background work.
+DELETE FROM jobs WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_summaries
+-- Erasure: summaries.
+DELETE FROM summaries WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_turns
+-- Erasure: turns.
+DELETE FROM turns WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_marks
+-- Erasure: keys of conversations.
+DELETE FROM history_marks WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_sessions
+-- Erasure: sessions.
+DELETE FROM sessions WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_usage
+-- Erasure: use of models.
+DELETE FROM usage WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_entity
+-- Erasure: the entity itself.
+DELETE FROM entities WHERE tenant = :tenant AND entity = :entity;

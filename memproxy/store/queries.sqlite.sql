@@ -1,0 +1,222 @@
+-- What only SQLite understands: JSON arrays as row sources, FTS5, vec0, and their catalog.
+
+-- name: sessions_marks
+-- The history marks with the given keys (a JSON array).
+SELECT m.key, m.session_id, m.seq, m.kind, m.created_at
+FROM json_each(:keys) k
+JOIN history_marks m ON m.tenant = :tenant AND m.entity = :entity AND m.key = k.value;
+
+-- name: sessions_last_user_seq
+-- The place of the last user turn of each given session (a JSON array); sessions without one are left out.
+SELECT s.value AS session_id, max(t.seq) AS seq
+FROM json_each(:sessions) s
+JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = s.value AND t.role = 'user'
+GROUP BY s.value;
+
+-- name: turns_get_many
+-- The turns with the given ids (a JSON array), in the order they were said.
+SELECT t.* FROM json_each(:ids) i
+JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
+ORDER BY t.time, t.session_id, t.seq;
+
+-- name: turns_set_learn
+-- Note what became of turns (a JSON array of ids) in extraction.
+UPDATE turns SET learn = :learn
+WHERE tenant = :tenant AND entity = :entity AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: facts_get_many
+-- The facts with the given ids (a JSON array), in their order.
+SELECT f.* FROM json_each(:ids) i
+JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.id = i.value
+ORDER BY i.key;
+
+-- name: facts_of_turns
+-- The facts taken from the given turns (a JSON array of ids), whatever their status.
+SELECT f.* FROM json_each(:turns) i
+JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.turn_id = i.value
+ORDER BY f.id;
+
+-- name: facts_list
+-- Facts newest first, filtered by whatever is given (JSON arrays for lists; NULL filters nothing).
+SELECT * FROM fact_rows
+WHERE tenant = :tenant AND entity = :entity
+    AND (:after IS NULL OR id < :after)
+    AND status IN (SELECT value FROM json_each(:statuses))
+    AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+    AND (:tags IS NULL OR tag IN (SELECT value FROM json_each(:tags)))
+    AND (:slots IS NULL OR slot IN (SELECT value FROM json_each(:slots)))
+    AND (:min_confidence IS NULL OR confidence >= :min_confidence)
+    AND (:pinned IS NULL OR pinned = :pinned)
+    AND (:source_role IS NULL OR source_role = :source_role)
+    AND (:words IS NULL OR instr(fold(text), :words) > 0)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: facts_count_recalled
+-- One more recall of each given fact (a JSON array of ids).
+UPDATE facts SET recall_count = recall_count + 1, recalled_at = :now
+WHERE tenant = :tenant AND entity = :entity AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: jobs_claimable
+-- The job to do next: due (or left behind by a worker whose lease ran out), its credential at hand, no other of its entity being done.
+SELECT j.* FROM jobs j
+WHERE ((j.state IN ('pending', 'waiting') AND j.run_after <= :now) OR (j.state = 'running' AND j.lease_until <= :now))
+    AND (j.credential IS NULL OR j.credential IN (SELECT value FROM json_each(:credentials)))
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs o
+        WHERE o.tenant = j.tenant AND o.entity = j.entity AND o.id <> j.id
+            AND o.state = 'running' AND o.lease_until > :now
+    )
+ORDER BY j.run_after, j.created_at, j.id LIMIT 1;
+
+-- name: jobs_runnable
+-- Whether a job is being done, or could be with the given credentials, now or once it is due.
+SELECT 1 AS found FROM jobs
+WHERE state IN ('pending', 'running')
+    AND (credential IS NULL OR credential IN (SELECT value FROM json_each(:credentials)))
+LIMIT 1;
+
+-- name: jobs_list
+-- Jobs newest first, of all entities or one, in the given states (a JSON array).
+SELECT * FROM jobs
+WHERE (:entity IS NULL OR (tenant = :tenant AND entity = :entity))
+    AND state IN (SELECT value FROM json_each(:states))
+    AND (:after IS NULL OR id < :after)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: receipts_of_owner
+-- The receipts that quote a fact, turn or summary.
+SELECT DISTINCT request_id FROM receipt_items
+WHERE tenant = :tenant AND entity = :entity AND kind = :kind AND owner_id = :owner_id;
+
+-- name: text_index_exists
+-- Whether the text index is there.
+SELECT 1 AS found FROM sqlite_schema WHERE name = 'passage_index';
+
+-- name: text_index_create
+-- Make the text index: one token column, no copy of the text, no positions.
+CREATE VIRTUAL TABLE passage_index
+USING fts5(tokens, content='', columnsize=0, detail=none, tokenize='ascii');
+
+-- name: text_index_drop
+-- Remove the text index.
+DROP TABLE IF EXISTS passage_index;
+
+-- name: text_index_add
+-- Index one passage.
+INSERT INTO passage_index (rowid, tokens) VALUES (:id, :tokens);
+
+-- name: text_index_remove
+-- Take one passage out of the index, by the very tokens it was added with.
+INSERT INTO passage_index (passage_index, rowid, tokens) VALUES ('delete', :id, :tokens);
+
+-- name: text_index_optimize
+-- Merge all segments into one, without what was removed.
+INSERT INTO passage_index (passage_index) VALUES ('optimize');
+
+-- name: text_index_frequencies
+-- In how many passages each token (a JSON array of quoted tokens) occurs.
+SELECT j.value AS token, (SELECT count(*) FROM passage_index WHERE passage_index MATCH j.value) AS passages
+FROM json_each(:tokens) j;
+
+-- name: text_index_matches
+-- Passages with any of the tokens (a JSON array of [quoted token, weight]): the greatest sum of weights first, then the newest.
+SELECT p.id
+FROM (
+    SELECT x.rowid AS id, sum(json_extract(j.value, '$[1]')) AS weight
+    FROM json_each(:weighted) j
+    CROSS JOIN passage_index x ON x.passage_index MATCH json_extract(j.value, '$[0]')
+    GROUP BY x.rowid
+) m
+CROSS JOIN passages p ON p.id = m.id AND p.tenant = :tenant AND p.entity = :entity
+LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
+WHERE p.kind IN (SELECT value FROM json_each(:kinds))
+    AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)))
+ORDER BY m.weight DESC, p.id DESC
+LIMIT :limit;
+
+-- name: search_eligible
+-- Which of the given passages (a JSON array of ids) belong to the entity and may be proposed.
+SELECT p.id
+FROM json_each(:ids) i
+JOIN passages p ON p.id = i.value AND p.tenant = :tenant AND p.entity = :entity
+LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
+WHERE p.kind IN (SELECT value FROM json_each(:kinds))
+    AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)));
+
+-- name: search_candidates
+-- Everything ranking needs of the given passages (a JSON array of ids); the entity's own only.
+SELECT
+    p.id, p.kind, p.owner_id, p.ordinal, p.terms,
+    substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text,
+    coalesce(t.session_id, ft.session_id, s.session_id) AS session_id,
+    coalesce(t.seq, 0) AS seq,
+    coalesce(t.role, f.source_role, 'assistant') AS role,
+    coalesce(t.name, ft.name) AS speaker,
+    coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time,
+    coalesce(f.confidence, 1.0) AS confidence,
+    coalesce(t.id, f.turn_id) AS turn_id,
+    v.vector
+FROM json_each(:ids) i
+JOIN passages p ON p.id = i.value AND p.tenant = :tenant AND p.entity = :entity
+LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = :tenant AND t.entity = :entity AND t.id = p.owner_id
+LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
+LEFT JOIN turns ft ON ft.tenant = :tenant AND ft.entity = :entity AND ft.id = f.turn_id
+LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = :tenant AND s.entity = :entity AND s.id = p.owner_id
+LEFT JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = p.id
+    AND v.model = :model AND v.dimensions = :dimensions
+WHERE coalesce(t.id, f.id, s.id) IS NOT NULL
+ORDER BY i.key;
+
+-- name: search_neighbours
+-- Passages of the turns just before and after the given places (a JSON array of [session id, seq]).
+SELECT DISTINCT p.id
+FROM json_each(:places) j
+JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = json_extract(j.value, '$[0]')
+    AND t.seq IN (json_extract(j.value, '$[1]') - 1, json_extract(j.value, '$[1]') + 1)
+JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
+ORDER BY p.id;
+
+-- name: vec0_loaded
+-- Whether this connection has the vector extension.
+SELECT 1 AS found FROM pragma_module_list WHERE name = 'vec0';
+
+-- name: vector_index_usable
+-- The vec0 table of a model, where it is complete and this connection can ask it.
+SELECT name FROM vector_indexes
+WHERE model = :model AND dimensions = :dimensions AND NOT stale
+    AND EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'vec0');
+
+-- name: vec0_create
+-- Make a vec0 table: one partition an entity, small chunks (the default reserves 1.5 MB for each entity).
+CREATE VIRTUAL TABLE {table} USING vec0(
+    passage_id INTEGER PRIMARY KEY,
+    scope TEXT PARTITION KEY,
+    embedding FLOAT[{dimensions}] DISTANCE_METRIC=cosine,
+    chunk_size=8
+);
+
+-- name: vec0_index_partitions
+-- Let inserts find an entity's chunks without reading all chunks.
+CREATE INDEX {table}_partitions ON {table}_chunks (partition00);
+
+-- name: vec0_drop
+-- Remove a vec0 table.
+DROP TABLE IF EXISTS {table};
+
+-- name: vec0_add
+-- Index one vector.
+INSERT INTO {table} (passage_id, scope, embedding) VALUES (:passage_id, :scope, :vector);
+
+-- name: vec0_remove
+-- Take one vector out of an index.
+DELETE FROM {table} WHERE passage_id = :passage_id;
+
+-- name: vec0_empty
+-- Without the extension: delete the vectors a vec0 table holds, since it cannot be kept in step.
+DELETE FROM {table}_vector_chunks00;
+
+-- name: vec0_nearest
+-- The k nearest of an entity by cosine distance, nearest first.
+SELECT passage_id, distance FROM {table}
+WHERE embedding MATCH :vector AND k = :k AND scope = :scope
+ORDER BY distance;

@@ -1,0 +1,61 @@
+"""A few reading connections, each lent to one caller at a time, for one snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from memproxy.errors import StoreError
+from memproxy.interfaces import Connection
+from memproxy.store.connection import SqliteConnection
+
+T = TypeVar("T")
+
+
+class Readers:
+    """The pool. A caller that leaves early (a deadline) does not wait for the query it abandons."""
+
+    def __init__(self, connections: Sequence[SqliteConnection]) -> None:
+        self._connections = tuple(connections)
+        self._idle: asyncio.LifoQueue[SqliteConnection] = asyncio.LifoQueue()
+        for connection in connections:
+            self._idle.put_nowait(connection)
+        self._cleaning: set[asyncio.Task[None]] = set()
+
+    async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run the work in one read transaction, which is ended whatever happens: an open one would hold the WAL."""
+        conn = await self._idle.get()
+        ended = False
+        try:
+            await conn.execute("BEGIN")
+            result = await work(conn)
+            await conn.execute("ROLLBACK")
+            ended = True
+            return result
+        finally:
+            if ended:
+                self._idle.put_nowait(conn)
+            else:
+                self._clean_up_later(conn)
+
+    async def close(self) -> None:
+        """Wait for the callers that are still reading, then close every connection."""
+        for _ in self._connections:
+            await self._idle.get()
+        for connection in self._connections:
+            await connection.close()
+
+    def _clean_up_later(self, conn: SqliteConnection) -> None:
+        task = asyncio.create_task(self._clean_up(conn), name="memproxy-store-reader-cleanup")
+        self._cleaning.add(task)
+        task.add_done_callback(self._cleaning.discard)
+
+    async def _clean_up(self, conn: SqliteConnection) -> None:
+        try:
+            await conn.interrupt()
+            await conn.roll_back()
+        except StoreError:
+            pass  # the connection is broken; its next user is told so by BEGIN
+        finally:
+            self._idle.put_nowait(conn)

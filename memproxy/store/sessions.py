@@ -1,0 +1,100 @@
+"""Conversations, and the marks by which a replayed history is recognised as one of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memproxy.interfaces import Connection, Row
+from memproxy.model import Entity, Session, new_id
+from memproxy.store.rows import scoped, to_time
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a conversation that is known by the keyed hash of everything up to it."""
+
+    key: str
+    session_id: str
+    seq: int  # of the turn there
+    kind: str
+    created_at: datetime
+
+
+def from_row(row: Row) -> Session:
+    """The single door from the table."""
+    return Session(
+        id=row["id"],
+        name=row["name"],
+        started_at=to_time(row["started_at"]),
+        last_at=to_time(row["last_at"]),
+        turns=row["turns"],
+    )
+
+
+async def open_session(
+    conn: Connection, entity: Entity, name: str | None, now: datetime, parent_id: str | None = None
+) -> Session:
+    """Begin a conversation; where the name is taken, the session that has it. `parent_id`: the one it branched off."""
+    existing = await by_name(conn, entity, name) if name is not None else None
+    if existing is not None:
+        return existing
+    session = Session(id=new_id(), name=name, started_at=now, last_at=now, turns=0)
+    await conn.run("sessions_insert", **scoped(entity), id=session.id, name=name, parent_id=parent_id, now=now)
+    return session
+
+
+async def by_name(conn: Connection, entity: Entity, name: str) -> Session | None:
+    """The session a client gave this name."""
+    row = await conn.one("sessions_by_name", **scoped(entity), name=name)
+    return None if row is None else from_row(row)
+
+
+async def get(conn: Connection, entity: Entity, session_id: str) -> Session | None:
+    """One session."""
+    row = await conn.one("sessions_get", **scoped(entity), id=session_id)
+    return None if row is None else from_row(row)
+
+
+async def head(conn: Connection, entity: Entity, session_id: str) -> str | None:
+    """The history key of a session's newest known message."""
+    row = await conn.one("sessions_get", **scoped(entity), id=session_id)
+    return None if row is None else row["head"]
+
+
+async def touch(conn: Connection, entity: Entity, session_id: str, head_key: str | None, now: datetime) -> None:
+    """Note that a session went on, and (unless None) where its history stands now."""
+    await conn.run("sessions_touch", **scoped(entity), id=session_id, head=head_key, now=now)
+
+
+async def list_sessions(conn: Connection, entity: Entity, limit: int, after: str | None = None) -> list[Session]:
+    """Sessions, the most recent first, beginning after the one with the given id."""
+    return [from_row(row) for row in await conn.all("sessions_list", **scoped(entity), limit=limit, after=after)]
+
+
+async def last_user_seq(conn: Connection, entity: Entity, session_ids: Collection[str]) -> dict[str, int]:
+    """The place of the last user turn of each session; sessions without one are left out."""
+    if not session_ids:
+        return {}
+    rows = await conn.all("sessions_last_user_seq", **scoped(entity), sessions=json.dumps(sorted(session_ids)))
+    return {row["session_id"]: row["seq"] for row in rows}
+
+
+async def marks(conn: Connection, entity: Entity, keys: Sequence[str]) -> dict[str, Mark]:
+    """The marks that are known among the keys."""
+    if not keys:
+        return {}
+    rows = await conn.all("sessions_marks", **scoped(entity), keys=json.dumps(list(dict.fromkeys(keys))))
+    return {
+        row["key"]: Mark(row["key"], row["session_id"], row["seq"], row["kind"], to_time(row["created_at"]))
+        for row in rows
+    }
+
+
+async def put_mark(
+    conn: Connection, entity: Entity, key: str, session_id: str, seq: int, kind: str, now: datetime
+) -> None:
+    """Remember a place; where the key is known already, the newer place takes it over."""
+    await conn.run("sessions_put_mark", **scoped(entity), key=key, session_id=session_id, seq=seq, kind=kind, now=now)

@@ -1,0 +1,212 @@
+"""A SQLite file as a `Database`: one writer with group commit, a few readers, each reading one snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from memproxy.errors import StoreError, StoreUnavailable
+from memproxy.interfaces import Connection
+from memproxy.store.connection import SqliteConnection
+from memproxy.store.driver import Driver, VectorMode, choose_driver
+from memproxy.store.index import complete_indexes, optimize_text
+from memproxy.store.migrate import migrate
+from memproxy.store.readers import Readers
+from memproxy.store.writer import Writer
+
+T = TypeVar("T")
+
+_COMMON = ("foreign_keys = ON", "temp_store = MEMORY", "cache_size = -16000")
+_WRITER = (
+    "synchronous = FULL",  # a commit is on the disk when it returns
+    "secure_delete = ON",  # deleted bytes are overwritten
+    "journal_size_limit = 16777216",  # a WAL that once grew is cut back
+    "wal_autocheckpoint = 1000",
+)
+_READER = ("query_only = ON",)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """What runs the store, for people."""
+
+    path: Path
+    driver: str  # "sqlite3" or "pysqlite3"
+    sqlite_version: str
+    vectors: str  # "vec0" or "exact scan"
+    why: str
+
+
+class SqliteDatabase:
+    """Implements `interfaces.Database`. Make one with `open`, end it with `close`."""
+
+    def __init__(self, path: Path, driver: Driver, *, readers: int, busy_timeout: float) -> None:
+        self._path = path
+        self._driver = driver
+        self._reader_count = readers
+        self._busy_timeout = busy_timeout
+        self._identity: tuple[int, int] | None = None  # which file is open at the path
+        self._connection: SqliteConnection | None = None
+        self._readers: Readers | None = None
+        self._opening = asyncio.Lock()
+        self._writer = Writer(self._writing_connection)
+
+    @classmethod
+    async def open(
+        cls, path: str | os.PathLike[str], *, vectors: VectorMode = "auto", readers: int = 3, busy_timeout: float = 5.0
+    ) -> SqliteDatabase:
+        """Open the file, creating it (and its folder) for its owner only; migrate it; complete its indexes.
+
+        `vectors` says how nearest vectors are found: by the vec0 extension, by an exact scan, or whichever is there.
+        `busy_timeout` is how many seconds another process may hold the file before StoreUnavailable is raised.
+        Raises StoreError where the file cannot be used: too new, corrupt, no permission.
+        """
+        driver = await asyncio.to_thread(choose_driver, vectors)
+        file = await asyncio.to_thread(_create_for_owner, path)
+        database = cls(file, driver, readers=readers, busy_timeout=busy_timeout)
+        try:
+            await database._open_connections()
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    async def close(self) -> None:
+        """Finish the works that wait, then close all connections. A second call does nothing."""
+        await self._writer.close()
+        async with self._opening:
+            await self._close_connections()
+
+    def describe(self) -> StoreInfo:
+        """Driver, version, and how vectors are searched, with the reason."""
+        vectors = "vec0" if self._driver.extension else "exact scan"
+        version = str(self._driver.module.sqlite_version)
+        return StoreInfo(self._path, self._driver.name, version, vectors, self._driver.why)
+
+    async def read(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run work on a reader, in one snapshot. Raises StoreUnavailable."""
+        await self._follow_file()
+        if self._readers is None:
+            raise StoreUnavailable("the database is closed")
+        return await self._readers.run(work)
+
+    async def write(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run work on the writer; returns once it is committed (durable). An exception in work undoes only that work.
+
+        Work must await nothing but its connection: everybody else's writes wait for it. Raises StoreUnavailable.
+        """
+        return await self._writer.submit(work)
+
+    async def scrub(self) -> bool:
+        """After an erasure: leave no trace of it in the files. Whether that was possible (long readers can prevent it).
+
+        The text index is merged into one segment and the write-ahead log emptied; deleted cells were overwritten when
+        they were deleted.
+        """
+        await self.write(optimize_text)
+        conn = await self._connect(())
+        try:
+            for _ in range(20):
+                rows = await conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # waits for readers, busy_timeout long
+                if not rows[0]["busy"]:
+                    return True
+                await asyncio.sleep(0.1)
+        finally:
+            await conn.close()
+        return False
+
+    # --- the file ---
+
+    async def _writing_connection(self) -> SqliteConnection:
+        await self._follow_file()
+        if self._connection is None:
+            raise StoreUnavailable("the database is closed")
+        return self._connection
+
+    async def _follow_file(self) -> None:
+        """Notice that the file was moved away or put back; SQLite would go on writing to the one nobody can find.
+
+        A missing file is not made anew: an unmounted disk would leave an empty memory in place of the real one.
+        """
+        identity = _identity(self._path)
+        if identity is None:
+            raise StoreUnavailable(f"the database file is gone: {self._path}")
+        if identity == self._identity:
+            return
+        async with self._opening:
+            if identity != self._identity and self._identity is not None:
+                await self._close_connections()
+                await self._open_connections()
+
+    async def _open_connections(self) -> None:
+        writer = await self._connect((*_COMMON, *_WRITER))
+        self._connection = writer
+        await _use_wal(writer)
+        await migrate(writer)
+        await _in_transaction(writer, complete_indexes)
+        self._readers = Readers([await self._connect((*_COMMON, *_READER)) for _ in range(self._reader_count)])
+        self._identity = _identity(self._path)
+
+    async def _close_connections(self) -> None:
+        readers, self._readers = self._readers, None
+        connection, self._connection = self._connection, None
+        self._identity = None
+        if readers is not None:
+            await readers.close()
+        if connection is not None:
+            await connection.close()
+
+    async def _connect(self, pragmas: tuple[str, ...]) -> SqliteConnection:
+        return await SqliteConnection.connect(
+            self._path, self._driver, busy_timeout=self._busy_timeout, pragmas=pragmas
+        )
+
+
+def _create_for_owner(name: str | os.PathLike[str]) -> Path:
+    """Make the folder 0700 and the file 0600 where they are missing; SQLite gives -wal and -shm the file's mode."""
+    path = Path(name).expanduser().absolute()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreError(f"cannot create {path}: {error.strerror}") from error
+    return path
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+async def _use_wal(conn: SqliteConnection) -> None:
+    """Switch to write-ahead logging. The switch does not wait for other processes by itself."""
+    for attempt in range(50):
+        try:
+            rows = await conn.execute("PRAGMA journal_mode = WAL")
+        except StoreUnavailable:
+            if attempt == 49:
+                raise
+        else:
+            if rows[0]["journal_mode"] == "wal":
+                return
+        await asyncio.sleep(0.1)
+    raise StoreError("this file system has no write-ahead logging (shared memory) for SQLite")
+
+
+async def _in_transaction(conn: SqliteConnection, work: Callable[[Connection], Awaitable[object]]) -> None:
+    await conn.execute("BEGIN IMMEDIATE")
+    try:
+        await work(conn)
+        await conn.execute("COMMIT")
+    except BaseException:
+        await conn.roll_back()
+        raise

@@ -1,0 +1,144 @@
+"""What was said, verbatim, in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+from memproxy.errors import StoreError
+from memproxy.interfaces import Connection, Row
+from memproxy.model import Entity, Speaker, Turn, new_id
+from memproxy.store import passages, receipts
+from memproxy.store.rows import scoped, to_time
+
+LearnState = Literal["no", "pending", "done", "dead"]
+
+
+def from_row(row: Row) -> Turn:
+    """The single door from the table."""
+    return Turn(
+        id=row["id"],
+        session_id=row["session_id"],
+        seq=row["seq"],
+        role=row["role"],
+        name=row["name"],
+        content=row["content"],
+        time=to_time(row["time"]),
+        complete=bool(row["complete"]),
+    )
+
+
+async def append(
+    conn: Connection,
+    entity: Entity,
+    session_id: str,
+    *,
+    role: Speaker,
+    content: str,
+    time: datetime,
+    learn: LearnState,
+    text_key: str,
+    name: str | None = None,
+    complete: bool = True,
+    credential: str | None = None,
+) -> Turn:
+    """Store the next turn of a session; its place is assigned here. Raises StoreError where there is no such session.
+
+    `learn` says whether extraction is to see it, `credential` is the fingerprint of the one it may use, `text_key` a
+    keyed hash of the normalised content.
+    """
+    place = await conn.one("turns_next_seq", **scoped(entity), session_id=session_id, time=time)
+    if place is None:
+        raise StoreError("no such session")
+    turn_id = new_id()
+    await conn.run(
+        "turns_insert",
+        **scoped(entity),
+        id=turn_id,
+        session_id=session_id,
+        seq=place["seq"],
+        role=role,
+        name=name,
+        content=content,
+        time=time,
+        complete=complete,
+        learn=learn,
+        credential=credential,
+        text_key=text_key,
+        recorded_at=datetime.now(UTC),
+    )
+    return Turn(turn_id, session_id, place["seq"], role, name, content, time, complete)
+
+
+async def get(conn: Connection, entity: Entity, turn_id: str) -> Turn | None:
+    """One turn."""
+    row = await conn.one("turns_get", **scoped(entity), id=turn_id)
+    return None if row is None else from_row(row)
+
+
+async def get_many(conn: Connection, entity: Entity, turn_ids: Sequence[str]) -> list[Turn]:
+    """The turns that are there, in the order they were said."""
+    if not turn_ids:
+        return []
+    rows = await conn.all("turns_get_many", **scoped(entity), ids=json.dumps(list(dict.fromkeys(turn_ids))))
+    return [from_row(row) for row in rows]
+
+
+async def list_turns(
+    conn: Connection, entity: Entity, *, session_id: str | None = None, limit: int = 100, after: str | None = None
+) -> list[Turn]:
+    """Turns ordered by time, then session, then place, beginning after the turn with the given id."""
+    rows = await conn.all("turns_list", **scoped(entity), session_id=session_id, limit=limit, after=after)
+    return [from_row(row) for row in rows]
+
+
+async def find(
+    conn: Connection, entity: Entity, session_id: str, time: datetime, role: Speaker, text_key: str
+) -> str | None:
+    """The id of the turn that says the same at the same time in the same session, if there is one."""
+    row = await conn.one("turns_find", **scoped(entity), session_id=session_id, time=time, role=role, text_key=text_key)
+    return None if row is None else str(row["id"])
+
+
+async def exists(
+    conn: Connection, entity: Entity, session_id: str, time: datetime, role: Speaker, text_key: str
+) -> bool:
+    """Whether `find` would find one."""
+    return await find(conn, entity, session_id, time, role, text_key) is not None
+
+
+async def pending(conn: Connection, entity: Entity, session_id: str, credential: str | None = None) -> list[Turn]:
+    """The turns of a session that wait for extraction with this credential (None: that need none), in order."""
+    rows = await conn.all("turns_pending", **scoped(entity), session_id=session_id, credential=credential)
+    return [from_row(row) for row in rows]
+
+
+async def context_before(conn: Connection, entity: Entity, session_id: str, seq: int) -> Turn | None:
+    """The assistant's turn before a place in a session."""
+    row = await conn.one("turns_before", **scoped(entity), session_id=session_id, seq=seq)
+    return None if row is None else from_row(row)
+
+
+async def set_learn(conn: Connection, entity: Entity, turn_ids: Sequence[str], state: LearnState) -> int:
+    """Note what became of turns in extraction; how many there were."""
+    if not turn_ids:
+        return 0
+    return await conn.run("turns_set_learn", **scoped(entity), ids=json.dumps(list(turn_ids)), learn=state)
+
+
+async def revive(conn: Connection, entity: Entity, session_id: str) -> int:
+    """Offer the turns of a session whose job had died to extraction again; how many there were."""
+    return await conn.run("turns_revive", **scoped(entity), session_id=session_id)
+
+
+async def delete(conn: Connection, entity: Entity, turn_id: str) -> bool:
+    """Remove a turn with its passages and vectors, and its words from receipts; whether there was one.
+
+    Facts taken from it stay; whoever calls decides about them (`facts.of_turns`). The marks of its conversation stay
+    too, so that a replay does not bring it back.
+    """
+    await passages.remove(conn, entity, "turn", turn_id)
+    await receipts.redact(conn, entity, "turn", turn_id)
+    return await conn.run("turns_delete", **scoped(entity), id=turn_id) > 0

@@ -1,0 +1,168 @@
+"""Vectors of passages: float32 rows, the truth; and vec0 tables, an accelerator made from them.
+
+A program that cannot load the vector extension finds the nearest by an exact scan of the entity's rows. When such a
+program changes vectors for which vec0 tables exist, it empties those and marks them stale; the next program that has
+the extension makes them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from memproxy.errors import StoreError
+from memproxy.interfaces import Connection, Row, Vectors
+from memproxy.model import Entity
+from memproxy.store.rows import scope_token, scoped
+
+_MOST_NEAREST = 4096  # the extension's own limit for k
+_REBUILD_STEP = 1000
+
+
+def to_blob(vector: Vectors) -> bytes:
+    """A vector as it is stored: unit length, float32, little-endian. Raises StoreError for zero, NaN and infinity."""
+    flat = np.asarray(vector, dtype=np.float64).reshape(-1)
+    length = float(np.linalg.norm(flat))
+    if not np.isfinite(length) or length == 0.0:
+        raise StoreError("a vector must be finite and not zero")
+    return (flat / length).astype("<f4").tobytes()
+
+
+def from_blob(blob: bytes) -> Vectors:
+    """The stored bytes as a float32 array."""
+    return np.frombuffer(blob, dtype="<f4")
+
+
+async def add_vectors(conn: Connection, entity: Entity, model: str, rows: Sequence[tuple[int, Vectors]]) -> int:
+    """Store one vector a passage (replacing an older one); how many. Passages that are gone by now are left out."""
+    blobs = {passage_id: to_blob(vector) for passage_id, vector in rows}
+    stored = [
+        passage_id
+        for passage_id in blobs
+        if await conn.run("passages_set_model", **scoped(entity), id=passage_id, model=model)
+    ]
+    if not stored:
+        return 0
+    dimensions = len(blobs[stored[0]]) // 4
+    if any(len(blob) != 4 * dimensions for blob in blobs.values()):
+        raise StoreError("the vectors of one model differ in dimensions")
+    await _drop_from_indexes(conn, stored)
+    fresh = [
+        {**scoped(entity), "passage_id": i, "model": model, "dimensions": dimensions, "vector": blobs[i]}
+        for i in stored
+    ]
+    await conn.many("vectors_put", fresh)
+    await conn.run("entities_vectors_changed", **scoped(entity))
+    await _add_to_index(conn, entity, model, dimensions, {i: blobs[i] for i in stored})
+    return len(stored)
+
+
+async def remove_vectors(conn: Connection, entity: Entity, passage_ids: Sequence[int]) -> int:
+    """Remove the vectors of passages from rows and indexes; how many there were."""
+    await _drop_from_indexes(conn, passage_ids)
+    removed = 0
+    for passage_id in passage_ids:
+        removed += await conn.run("vectors_delete", **scoped(entity), passage_id=passage_id)
+    if removed:
+        await conn.run("entities_vectors_changed", **scoped(entity))
+    return removed
+
+
+async def nearest(conn: Connection, entity: Entity, vector: Vectors, model: str, k: int) -> list[int]:
+    """Ids of the k passages of the entity whose vectors of this model have the greatest cosine, nearest first."""
+    query = to_blob(vector)
+    table = await _usable_index(conn, model, len(query) // 4)
+    if table is not None and k <= _MOST_NEAREST:
+        rows = await conn.all("vec0_nearest", table=table, scope=scope_token(entity), vector=query, k=k)
+        return [int(row["passage_id"]) for row in rows]
+    rows = await conn.all("vectors_of_model", **scoped(entity), model=model, dimensions=len(query) // 4)
+    if not rows:
+        return []
+    ids = np.array([row["passage_id"] for row in rows])
+    cosines = from_blob(b"".join(row["vector"] for row in rows)).reshape(len(rows), -1) @ from_blob(query)
+    if k < len(rows):
+        best = np.argpartition(-cosines, k - 1)[:k]
+        ids, cosines = ids[best], cosines[best]
+    return [int(i) for i in ids[np.argsort(-cosines, kind="stable")]]
+
+
+# --- vec0 tables ---
+
+
+async def rebuild_vector_indexes(conn: Connection) -> None:
+    """Make every vec0 table again from the rows, where the extension is loaded."""
+    if await _extension_loaded(conn):
+        for row in await conn.all("vector_indexes"):
+            await conn.run("vec0_drop", table=row["name"])
+        await conn.run("vector_indexes_forget")
+    await complete_vector_indexes(conn)
+
+
+async def complete_vector_indexes(conn: Connection) -> None:
+    """Make the vec0 tables that are missing or stale, where the extension is loaded."""
+    if not await _extension_loaded(conn):
+        return
+    for row in await conn.all("vectors_models"):
+        await _ensure_index(conn, row["model"], int(row["dimensions"]))
+
+
+async def _ensure_index(conn: Connection, model: str, dimensions: int) -> str:
+    """The vec0 table of a model, made and filled if it is missing or stale."""
+    name = f"vec_{hashlib.sha256(model.encode()).hexdigest()[:12]}_{dimensions}"
+    row = await conn.one("vector_index", model=model, dimensions=dimensions)
+    if row is not None and not row["stale"]:
+        return name
+    if row is not None:
+        await conn.run("vec0_drop", table=name)
+    await conn.run("vec0_create", table=name, dimensions=dimensions)
+    # Inserts look for a chunk with room in the entity's partition; without this index they read every chunk.
+    await conn.run("vec0_index_partitions", table=name)
+    await conn.run("vector_indexes_put", model=model, dimensions=dimensions, name=name)
+    after = 0
+    while rows := await conn.all("vectors_from", model=model, dimensions=dimensions, after=after, limit=_REBUILD_STEP):
+        await conn.many("vec0_add", [{**_indexed(row), "table": name} for row in rows])
+        after = int(rows[-1]["passage_id"])
+    return name
+
+
+def _indexed(row: Row) -> dict[str, object]:
+    scope = scope_token(Entity(name=row["entity"], tenant=row["tenant"]))
+    return {"passage_id": row["passage_id"], "scope": scope, "vector": row["vector"]}
+
+
+async def _add_to_index(conn: Connection, entity: Entity, model: str, dimensions: int, blobs: dict[int, bytes]) -> None:
+    if not await _extension_loaded(conn):
+        return
+    scope = scope_token(entity)
+    if await conn.one("vector_index_usable", model=model, dimensions=dimensions) is None:
+        await _ensure_index(conn, model, dimensions)  # reads the new rows too
+        return
+    name = await _ensure_index(conn, model, dimensions)
+    await conn.many(
+        "vec0_add", [{"table": name, "passage_id": i, "scope": scope, "vector": blob} for i, blob in blobs.items()]
+    )
+
+
+async def _drop_from_indexes(conn: Connection, passage_ids: Sequence[int]) -> None:
+    """Take vectors out of whatever vec0 tables there are, before their rows change."""
+    indexes = [row["name"] for row in await conn.all("vector_indexes") if not row["stale"]]
+    if not indexes:
+        return
+    if not await _extension_loaded(conn):
+        for name in indexes:
+            await conn.run("vec0_empty", table=name)
+        await conn.run("vector_indexes_stale")
+        return
+    for name in indexes:
+        await conn.many("vec0_remove", [{"table": name, "passage_id": i} for i in passage_ids])
+
+
+async def _extension_loaded(conn: Connection) -> bool:
+    return await conn.one("vec0_loaded") is not None
+
+
+async def _usable_index(conn: Connection, model: str, dimensions: int) -> str | None:
+    row = await conn.one("vector_index_usable", model=model, dimensions=dimensions)
+    return None if row is None else str(row["name"])
