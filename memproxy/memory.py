@@ -10,12 +10,13 @@ import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.chores import is_chore
 from memproxy.context.budget import estimate_tokens, fit
+from memproxy.context.render import render
 from memproxy.errors import StoreError
 from memproxy.events import Metrics, Skip
 from memproxy.extraction.gate import ignored, trivial
@@ -133,18 +134,32 @@ class Memory:
         if budget <= 0:
             return None, Skip.NO_ROOM
         known = await self._db.read(lambda conn: _marks(conn, entity, history))
-        recalled = await self._recaller.recall(
-            entity,
-            "\n".join(mask_secrets(text) for text in said),
-            now=conversation.time,
-            timezone=conversation.timezone,
-            budget=budget,
-            present={(mark.session_id, mark.seq) for mark in known.values()},
-        )
-        if recalled.skip is not None or recalled.block is None:
-            return None, recalled.skip or Skip.NOTHING_RELEVANT
-        self._keep(conversation, history, recalled.block, request_id)
-        return recalled.block, None
+        present = {(mark.session_id, mark.seq) for mark in known.values()}
+        query = "\n".join(mask_secrets(text) for text in said)
+        block, skip = await self.recall(entity, query, conversation.time, conversation.timezone, budget, present)
+        if block is not None:
+            self._keep(conversation, history, block, request_id)
+        return block, skip
+
+    async def recall(
+        self,
+        entity: Entity,
+        query: str,
+        now: datetime,
+        timezone: str,
+        budget: int | None = None,
+        present: Collection[tuple[str, int]] = (),
+    ) -> tuple[ContextBlock | None, Skip | None]:
+        """The block for a message, or why there is none. Stores nothing. Raises StoreError."""
+        found = await self._recaller.find(entity, query, now=now, present=present)
+        if found.query.small_talk:
+            return None, Skip.SMALL_TALK
+        pinned = any(fact.pinned for fact in found.standing)
+        if not found.scored and not pinned:
+            return None, Skip.NOTHING_RELEVANT
+        budget = self._settings.memory.token_budget if budget is None else budget
+        block = render(found.scored, found.standing, budget_tokens=budget, timezone=timezone)
+        return (block, None) if block.items else (None, Skip.NO_ROOM)
 
     def _budget(self, request: ChatRequest) -> int:
         memory = self._settings.memory
@@ -159,7 +174,7 @@ class Memory:
         block = self._kept.get((entity, key)) or await self._db.read(lambda conn: receipts.block_for(conn, entity, key))
         return (block, None) if block is not None else (None, Skip.NO_QUERY)
 
-    async def _keep(self, conversation: Conversation, history: History, block: ContextBlock, request_id: str) -> None:
+    def _keep(self, conversation: Conversation, history: History, block: ContextBlock, request_id: str) -> None:
         key = history.turn_key
         if conversation.mode == "read":
             if key is not None:
@@ -240,7 +255,7 @@ class Memory:
                 await sessions.put_mark(conn, entity, history.said[history.old - 1].key, session_id, 0, "said", now)
         stored = await self._write_news(conn, exchange, session_id, where.news, masked, now)
         stored += await self._write_reply(conn, exchange, history, session_id, reply, now)
-        await sessions.touch(conn, entity, session_id, exchange.time)
+        await sessions.touch(conn, entity, session_id, _head(history, where, self._secret, exchange), exchange.time)
         if any(turn.role == "user" for turn in stored) and exchange.learn and self._learning:
             await self._schedule(conn, entity, session_id, exchange.credential, now)
         return stored
@@ -301,7 +316,7 @@ class Memory:
     async def _write_reply(
         self, conn: Connection, exchange: Exchange, history: History, session_id: str, reply: str, now: datetime
     ) -> list[Turn]:
-        if not reply.strip() or not history.said:
+        if not reply.strip():
             return []
         entity = exchange.entity
         key = history.extended(self._secret, entity, exchange.reply.text)
@@ -312,7 +327,7 @@ class Memory:
             entity,
             session_id,
             role="assistant",
-            name=None,
+            name=_assistant_name(exchange.messages),
             content=reply,
             time=exchange.time,
             complete=exchange.reply.complete,
@@ -338,9 +353,21 @@ class Memory:
         await jobs.enqueue(conn, entity, EXTRACT, session_id, run_after, credential, now)
 
 
+def _assistant_name(messages: Sequence[Message]) -> str | None:
+    """The name that the client uses for its assistant, where it gives one in the history."""
+    return next((message.name for message in reversed(messages) if message.role == "assistant" and message.name), None)
+
+
 def own_words(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages without blocks of ours that a client echoed."""
     return tuple(replace(message, text=cut_blocks(message.text)) for message in messages)
+
+
+def _head(history: History, where: Place, secret: bytes, exchange: Exchange) -> str | None:
+    """The key of the conversation as it stands after the exchange."""
+    if exchange.reply.text.strip():
+        return history.extended(secret, exchange.entity, exchange.reply.text)
+    return where.news[-1].key if where.news else None
 
 
 async def _marks(conn: Connection, entity: Entity, history: History) -> dict[str, sessions.Mark]:

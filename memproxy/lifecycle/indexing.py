@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from memproxy.errors import EmbedderError, StoreError
 from memproxy.interfaces import Connection, Database, Embedder
 from memproxy.model import Entity, Fact, Passage, Turn
-from memproxy.recall.passages import embedding_text, split_passages
+from memproxy.recall.passages import embedding_text, split
 from memproxy.recall.terms import index_terms
 from memproxy.store import facts as fact_rows
 from memproxy.store import passages as passage_rows
 from memproxy.store import search
+from memproxy.store import vectors as vectors_rows
 from memproxy.trust import looks_like_instruction
 
 log = logging.getLogger(__name__)
@@ -26,17 +27,19 @@ BATCH = 32
 PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
 
 
-def turn_passages(turn: Turn, hidden: Sequence[str] = ()) -> list[Passage]:
+def turn_passages(
+    turn: Turn, hidden: Sequence[str] = (), hidden_spans: Sequence[tuple[int, int]] = ()
+) -> list[Passage]:
     """The pieces of a turn that may be found: without instruction-shaped ones, and without hidden spans.
 
-    `hidden` are quotes of forgotten or quarantined facts: the person's words are shown only as far as their facts
-    allow.
+    `hidden` are quotes of forgotten or quarantined facts, `hidden_spans` places of erased ones: the person's words are
+    shown only as far as their facts allow.
     """
     speaker = turn.name or turn.role
-    held_back = [span for quote in hidden for span in _places(turn.content, quote)]
+    held_back = [*hidden_spans, *(span for quote in hidden for span in _places(turn.content, quote))]
     kept = (
         (start, end)
-        for span in split_passages(turn.content)
+        for span in split(turn.content)
         for start, end in _without(span, held_back)
         if turn.content[start:end].strip() and not looks_like_instruction(turn.content[start:end])
     )
@@ -85,8 +88,9 @@ def _without(span: tuple[int, int], held_back: Sequence[tuple[int, int]]) -> lis
 async def reindex_turn(conn: Connection, entity: Entity, turn: Turn) -> None:
     """Write a turn's passages anew, as its facts now allow."""
     hidden = await fact_rows.hidden_quotes(conn, entity, turn.id)
+    spans = await fact_rows.hidden_spans(conn, entity, turn.id)
     await passage_rows.remove(conn, entity, "turn", turn.id)
-    await passage_rows.add(conn, entity, turn_passages(turn, hidden))
+    await passage_rows.add(conn, entity, turn_passages(turn, hidden, spans))
 
 
 async def reindex_fact(conn: Connection, entity: Entity, fact: Fact) -> None:
@@ -147,7 +151,7 @@ class Indexer:
 
         async def store(conn: Connection) -> None:
             for entity, rows in by_entity.items():
-                await search.add_vectors(conn, entity, model, [(pid, vectors[i]) for pid, i in rows])
+                await vectors_rows.add_vectors(conn, entity, model, [(pid, vectors[i]) for pid, i in rows])
 
         await self._db.write(store)
         return len(waiting)

@@ -23,6 +23,7 @@ from memproxy.recall.terms import query_terms
 from memproxy.store import facts as fact_rows
 from memproxy.store import passages as passage_rows
 from memproxy.store import receipts, search, turns
+from memproxy.store import vectors as vectors_rows
 
 NEAR_LIMIT = 20
 
@@ -99,7 +100,7 @@ async def _apply(
         await withdraw(conn, entity, old)
     ids = await passage_rows.add(conn, entity, fact_passages(change.fact))
     if vector is not None and info is not None and ids:
-        await search.add_vectors(conn, entity, info.model, [(ids[0], vector)])
+        await vectors_rows.add_vectors(conn, entity, info.model, [(ids[0], vector)])
     if change.fact.status == "quarantined" and change.fact.turn_id:
         await hide_quote(conn, entity, change.fact)
     return change.fact

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import unquote_to_bytes
 
 from starlette.applications import Starlette
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memproxy import __version__
 from memproxy.errors import Problem, StoreError
 from memproxy.lifecycle.curation import PastTurn
-from memproxy.model import Entity
+from memproxy.model import DEFAULT_TENANT, Entity, ItemKind
 from memproxy.server import views
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.identity import clean_name, read_time
@@ -137,7 +137,7 @@ async def get_receipt(call: Call) -> Response:
 async def list_entities(call: Call) -> Response:
     """The entities that the caller may name."""
     limit, after = _limit(call), call.query.text("cursor")
-    rows = await call.parts.db.read(lambda conn: entities.list_entities(conn, Entity("").tenant, limit, after))
+    rows = await call.parts.db.read(lambda conn: entities.list_entities(conn, DEFAULT_TENANT, limit, after))
     items = [
         {
             "entity": row.name,
@@ -167,16 +167,18 @@ async def erase_entity(call: Call) -> Response:
 async def context(call: Call) -> Response:
     """What would be injected for a message, and why. Stores nothing."""
     entity, text = call.entity, _required(call, "query")
-    recalled = await call.parts.recall(entity, text)
-    return _json({**views.block(recalled.block), "reason": recalled.skip})
+    parts = call.parts
+    block, skip = await parts.memory.recall(entity, text, parts.clock.now(), parts.settings.timezone)
+    return _json({**views.block(block), "reason": skip})
 
 
 async def search(call: Call) -> Response:
     """Ranked turns, facts and summaries."""
     entity, text = call.entity, _required(call, "query")
-    kinds = call.query.texts("kind")
-    if any(kind not in ("turn", "fact", "summary") for kind in kinds):
-        raise Problem(400, "kind is turn, fact or summary")
+    asked = call.query.texts("kind")
+    kinds = [kind for kind in get_args(ItemKind) if kind in asked]
+    if len(kinds) != len(set(asked)):
+        raise Problem(400, f"kind is one of {', '.join(get_args(ItemKind))}")
     found = await call.parts.search(entity, text, kinds, call.query.number("limit", 10, 1, 100))
     return _json({"items": found, "next_cursor": None})
 

@@ -20,9 +20,9 @@ from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
 from memproxy.lifecycle.indexing import Indexer
 from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
-from memproxy.model import Entity
+from memproxy.model import Entity, ItemKind
 from memproxy.providers.client import ChatClient
-from memproxy.recall.recall import Recalled, Recaller
+from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
 from memproxy.store import entities, erasure, jobs, meta, receipts
 from memproxy.store.sqlite import SqliteDatabase
@@ -105,7 +105,7 @@ class Parts:
             reasons.append("memory.enabled is false")
         try:
             await self.db.read(jobs.counts)
-            await self.db.write(lambda conn: meta.touch(conn, self.clock.now()))
+            await self.db.write(lambda conn: meta.put(conn, "checked", self.clock.now().isoformat()))
         except StoreError as error:
             reasons.append(f"store: {error}")
         if self.embedder is None:
@@ -133,19 +133,9 @@ class Parts:
 
     # --- use -------------------------------------------------------------------------------------------------
 
-    async def recall(self, entity: Entity, query: str) -> Recalled:
-        """The block a message would get now. Stores nothing."""
-        return await self.recaller.recall(
-            entity,
-            query,
-            now=self.clock.now(),
-            timezone=self.settings.timezone,
-            budget=self.settings.memory.token_budget,
-        )
-
-    async def search(self, entity: Entity, query: str, kinds: Sequence[str], limit: int) -> list[dict[str, Any]]:
+    async def search(self, entity: Entity, query: str, kinds: Sequence[ItemKind], limit: int) -> list[dict[str, Any]]:
         """Ranked passages as the API shows them."""
-        found = await self.recaller.search(entity, query, now=self.clock.now(), kinds=kinds, limit=limit)
+        found = await self.recaller.find(entity, query, now=self.clock.now(), kinds=kinds or None, floor=False)
         return [
             {
                 "kind": scored.candidate.kind,
@@ -154,7 +144,7 @@ class Parts:
                 "score": round(scored.score, 6),
                 "turn_ids": [scored.candidate.turn_id] if scored.candidate.turn_id else [],
             }
-            for scored in found
+            for scored in found.scored[:limit]
         ]
 
     def changed(self, entity: Entity) -> None:
@@ -199,7 +189,9 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         worker = Worker(db, embedder, client, plan, settings.extraction, zone, clock, metrics)
         memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, learning)
         curator = Curator(db, embedder, secret, clock, learning and plan.own is not None)
-        yield Parts(settings, db, embedder, problem, plan, recaller, indexer, worker, memory, curator, clock, metrics)
+        yield Parts(
+            settings, db, embedder, problem, plan, recaller, indexer, worker, memory, curator, clock, metrics, named
+        )
 
 
 async def _open_embedder(settings: Settings) -> tuple[Embedder | None, str | None]:

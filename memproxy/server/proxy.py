@@ -15,7 +15,7 @@ from memproxy.errors import NotUnderstood, Problem, StoreError
 from memproxy.events import Skip
 from memproxy.interfaces import WireFormat
 from memproxy.memory import Conversation, Prepared
-from memproxy.model import ChatRequest, Entity, Exchange
+from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode
 from memproxy.server import identity, targets
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.bodies import Body, read_body, send_error
@@ -61,7 +61,9 @@ class Proxy:
             problem = Problem(401, "A key is needed: send it as X-MemG-Key")
             await self._refuse(send, form, problem)
             return
-        base_url = targets.resolve(self._parts.settings, targets.family(form and form.name, path.path, headers))
+        base_url = targets.resolve(
+            self._parts.settings, targets.family(form.name if form else None, path.path, headers)
+        )
         request_id = secrets.token_hex(16)
         added = [(b"x-memg-request-id", request_id.encode())]
         upstream = UpstreamRequest(base_url, scope["method"], path.path, scope["query_string"], scope["headers"], None)
@@ -139,7 +141,7 @@ class Proxy:
             raise identity.Refused(Skip.NO_ENTITY)
         return "default"
 
-    def _conversation(self, name: str, mode: identity.MemoryMode, headers: Headers, caller: Caller) -> Conversation:
+    def _conversation(self, name: str, mode: MemoryMode, headers: Headers, caller: Caller) -> Conversation:
         settings = self._parts.settings
         zone = identity.time_zone(headers, settings)
         if zone is None:

@@ -1,0 +1,6 @@
+"""`python -m memproxy`."""
+
+from memproxy.cli import main
+
+if __name__ == "__main__":
+    main()

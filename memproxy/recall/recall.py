@@ -1,0 +1,130 @@
+"""From a message to what bears on it: embed, propose, rank."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memproxy.errors import EmbedderError
+from memproxy.events import Metrics
+from memproxy.interfaces import Connection, Database, Embedder, Vectors
+from memproxy.model import Candidate, Entity, Fact, ItemKind, Scored
+from memproxy.recall.query import Query, read_query
+from memproxy.recall.ranking import rank
+from memproxy.settings import Settings
+from memproxy.store import facts as fact_rows
+from memproxy.store import search
+
+PROPOSED = 300  # by each index; more changes what is ranked first in no measured case
+EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found for a message, best first."""
+
+    query: Query
+    scored: tuple[Scored, ...]
+    standing: tuple[Fact, ...] = ()  # pinned facts, and who the person is
+
+
+class Recaller:
+    """Finds what bears on a message. Reads only."""
+
+    def __init__(self, db: Database, embedder: Embedder | None, settings: Settings, metrics: Metrics) -> None:
+        self._db = db
+        self._embedder = embedder
+        self._limit = settings.recall.limit
+        self._threshold = settings.recall.threshold
+        self._standing = settings.conscious_limit if settings.conscious else 0
+        self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
+        self._metrics = metrics
+
+    async def find(
+        self,
+        entity: Entity,
+        text: str,
+        *,
+        now: datetime,
+        present: Collection[tuple[str, int]] = (),
+        kinds: Sequence[ItemKind] | None = None,
+        floor: bool = True,
+    ) -> Found:
+        """What bears on a message. `present` are turns (session, place) that stand in the request already; without
+        `floor` weak matches count too, as in an explicit search. Raises StoreError.
+        """
+        query = read_query(text, now=now)
+        if query.shortened:
+            self._metrics.shortened.labels("query").inc()
+        if query.small_talk and floor:
+            return Found(query, ())
+        vector = await self._vector(query)
+        model = self._embedder.info.model if self._embedder is not None else None
+
+        async def look(conn: Connection) -> tuple[search.Proposal, list[Fact], list[Fact]]:
+            proposal = await search.propose(
+                conn, entity, terms=query.terms, vector=vector, model=model, limit=PROPOSED, kinds=kinds
+            )
+            turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id})
+            past = await fact_rows.of_turns(conn, entity, turn_ids)
+            return proposal, past, await self._who(conn, entity)
+
+        proposal, told, standing = await self._db.read(look)
+        speakers = {candidate.speaker for candidate in proposal.candidates if candidate.speaker}
+        query = read_query(text, speakers=speakers, now=now)
+        candidates = [c for c in proposal.candidates if (c.session_id, c.seq) not in present]
+        if not query.past:
+            candidates = _still_true(candidates, told)
+        scored = rank(
+            query,
+            candidates,
+            passages=proposal.passages,
+            document_frequencies=proposal.document_frequencies,
+            average_length=proposal.average_length,
+            floor=self._floor() if floor else None,
+            limit=self._limit,
+        )
+        return Found(query, tuple(scored), tuple(standing))
+
+    def _floor(self) -> float:
+        """The cosine below which nothing counts as related: set, or calibrated for the embedder."""
+        if self._threshold is not None:
+            return self._threshold
+        return self._embedder.info.floor if self._embedder is not None else 0.0
+
+    async def _vector(self, query: Query) -> Vectors | None:
+        """The query's vector, or None where there is no embedder or it takes too long: words alone will do then."""
+        if self._embedder is None:
+            return None
+        try:
+            async with asyncio.timeout(self._patience):
+                return await self._embedder.embed_query(query.text)
+        except TimeoutError:
+            self._metrics.recall_lexical.labels("slow").inc()
+        except EmbedderError:
+            self._metrics.recall_lexical.labels("failed").inc()
+        return None
+
+    async def _who(self, conn: Connection, entity: Entity) -> list[Fact]:
+        if not self._standing:
+            return []
+        pinned = await fact_rows.list_facts(conn, entity, pinned=True, limit=self._standing)
+        if len(pinned) >= self._standing:
+            return pinned
+        known = {fact.id for fact in pinned}
+        about = await fact_rows.list_facts(conn, entity, types=["identity"], min_significance=8, limit=self._standing)
+        return (pinned + [fact for fact in about if fact.id not in known])[: self._standing]
+
+
+def _still_true(candidates: Sequence[Candidate], told: Sequence[Fact]) -> list[Candidate]:
+    """Without passages that say what a later fact superseded: those are for questions about the past."""
+    gone = [(fact.turn_id, " ".join((fact.quote or fact.text).split())) for fact in told if fact.status == "historical"]
+    if not gone:
+        return list(candidates)
+    return [
+        c
+        for c in candidates
+        if c.kind != "turn" or not any(c.owner_id == turn and words in " ".join(c.text.split()) for turn, words in gone)
+    ]
