@@ -1,0 +1,1 @@
+"""Finding what bears on a message: terms, passages, the query, and ranking. Pure."""

@@ -1,0 +1,118 @@
+"""Reading a message as a question to memory: what it asks for, whom and when it names, or that it asks for nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memproxy.recall.dates import When, dates_named
+from memproxy.recall.terms import fold_marks, query_terms
+from memproxy.recall.words import SMALL_TALK, SMALL_TALK_PHRASES, STOPWORDS
+
+QUERY_CHARS = 2_000  # of a message; a longer one is shortened to its beginning, its questions and its end
+_HEAD, _QUESTIONS, _TAIL = 400, 800, 800
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_LETTERS = re.compile(r"[^\W\d_]")
+_QUESTION = re.compile(r"[^.!?\n。！？]{8,400}[?？]")
+_SELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
+_ASKS = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
+_PAST = re.compile(
+    r"\b(?:used to|previously|originally|formerly|earlier|before|back then|in the past|at first|history|"
+    r"remember|recall|last time|was i|were we|did (?:i|we|you)|have (?:i|we|you) (?:ever|already)|yesterday|ago)\b",
+    re.IGNORECASE,
+)
+_ASSISTANT = re.compile(
+    r"\b(?:you|your)\b(?:\s+\w+){0,3}?\s+\b(?:sa(?:y|id)|t(?:ell|old)|mention(?:ed)?|suggest(?:ed)?|recommend(?:ed)?|"
+    r"advise[d]?|propose[d]?|g[ai]ve|explain(?:ed)?|answer(?:ed)?|reply|replied|list(?:ed)?|name[d]?|"
+    r"wr(?:ite|ote)|describe[d]?|generate[d]?|promise[d]?|come up with|came up with)\b|"
+    r"\byour (?:\w+ )?(?:answer|suggestion|recommendation|advice|reply|list|explanation|proposal|idea)s?\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A message as a question to memory."""
+
+    text: str  # what is embedded: the message, shortened where it is long
+    terms: tuple[str, ...]  # what is looked up lexically: distinct, in order
+    small_talk: bool = False  # a greeting, thanks, a bare command: nothing is recalled
+    named: frozenset[str] = frozenset()  # participants it names, as their names were given
+    dates: tuple[When, ...] = ()
+    past: bool = False  # asks how things were
+    assistant: bool = False  # asks what the assistant said
+    shortened: bool = False
+
+
+def read_query(text: str, *, speakers: Iterable[str] = (), now: datetime) -> Query:
+    """Read a message. `speakers` are the names known from this memory; `now` resolves "last week"."""
+    focused = focus(text)
+    return Query(
+        text=focused,
+        terms=tuple(query_terms(focused)),
+        small_talk=is_small_talk(text),
+        named=_named(focused, speakers),
+        dates=dates_named(focused, now),
+        past=_PAST.search(focused) is not None,
+        assistant=_ASSISTANT.search(focused) is not None,
+        shortened=focused != text.strip(),
+    )
+
+
+def focus(text: str, limit: int = QUERY_CHARS) -> str:
+    """A message short enough to be a question: a pasted document is cut down, what was asked about it is kept."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    head = _up_to_a_blank(text[:_HEAD])
+    tail = _from_a_blank(text[-_TAIL:])
+    middle = text[len(head) : len(text) - len(tail)]
+    asked = " ".join(match[0].strip() for match in _QUESTION.finditer(middle))
+    return "\n".join(filter(None, (head, asked[-_QUESTIONS:], tail)))
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether a message asks memory for nothing: no letter in it, or only greetings, thanks and bare commands.
+
+    A question about oneself ("who am I?") is none, whatever its words. A script is never trivial for not being Latin.
+    """
+    if not _LETTERS.search(text):
+        return not re.search(r"\d", text)
+    folded = text.casefold()
+    words = _WORD.findall(folded)
+    if len(words) > 12 or (_ASKS.search(folded) and _SELF.search(folded)):
+        return False
+    phrase = fold_marks(re.sub(r"[^\w]+", "", folded))
+    if phrase in _PHRASES:
+        return True
+    trivial = all(word in _TRIVIAL or word.replace("’", "'") in _CONTRACTED for word in words)
+    return trivial and not (words[0] in ("who", "what", "where", "when") and len(words) > 3)
+
+
+def _named(text: str, speakers: Iterable[str]) -> frozenset[str]:
+    """The speakers whose name, or first name, stands in the text as a word of its own."""
+    words = {fold_marks(word.casefold()).removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)}
+    found = set()
+    for speaker in speakers:
+        parts = [fold_marks(part) for part in _WORD.findall(speaker.casefold())]
+        if parts and (parts[0] in words) and parts[0] not in _TRIVIAL and speaker not in ("user", "assistant"):
+            found.add(speaker)
+    return frozenset(found)
+
+
+def _up_to_a_blank(text: str) -> str:
+    cut = max(text.rfind(" "), text.rfind("\n"))
+    return text[:cut] if cut > len(text) // 2 else text
+
+
+def _from_a_blank(text: str) -> str:
+    found = re.search(r"\s", text[: len(text) // 2])
+    return text[found.end() :] if found else text
+
+
+_TRIVIAL = STOPWORDS | SMALL_TALK
+_CONTRACTED = frozenset("i'm you're it's that's what's let's don't i'll i've there's how's who's here's we're".split())
+_PHRASES = frozenset(fold_marks(phrase) for phrase in SMALL_TALK_PHRASES)
