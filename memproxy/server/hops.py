@@ -1,0 +1,88 @@
+"""Which headers travel on, which belong to one connection only, and how a target and a path make a URL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import quote_from_bytes
+
+RawHeaders = list[tuple[bytes, bytes]]
+
+# RFC 9110, 7.6.1, with the older names that still travel.
+_HOP_BY_HOP = frozenset(
+    (
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    )
+)
+_OURS = b"x-memg-"
+# uvicorn has told the client to go on already, and the upstream client writes its own host and length.
+_NOT_SENT_UP = frozenset((b"host", b"expect"))
+_CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def request_headers(headers: Iterable[tuple[bytes, bytes]], length: int | None) -> RawHeaders:
+    """The headers that go upstream, in order, with repeats.
+
+    With a `length` (the body is held whole) exactly one Content-Length says so; without, the client's own stays.
+    """
+    kept = [(name, value) for name, value in _end_to_end(headers) if name not in _NOT_SENT_UP]
+    kept = [(name, value) for name, value in kept if not name.startswith(_OURS)]
+    if length is None:
+        return kept
+    return _with_length(kept, b"%d" % length)
+
+
+def response_headers(status: int, headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+    """The upstream's headers that the client gets, in order, with repeats.
+
+    An answer without a body says nothing of its length: servers take it for the length of what follows. A value with
+    control characters in it (no HTTP) would be refused by the server as well.
+    """
+    kept = [(name, value) for name, value in _end_to_end(headers) if not _CONTROLS.search(value)]
+    return [(name, value) for name, value in kept if name != b"content-length"] if status in (204, 304) else kept
+
+
+def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a request with these headers carries a body (RFC 9112, 6.3)."""
+    return any(name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers)
+
+
+def join_url(base_url: str, raw_path: bytes, query: bytes) -> str:
+    """The target's own path, then the client's path and query, neither of them touched."""
+    base = base_url.rstrip("/")
+    path = raw_path if raw_path.startswith(b"/") else b"/" + raw_path
+    return base + _verbatim(path + b"?" + query if query else path)
+
+
+def _verbatim(target: bytes) -> str:
+    try:
+        return target.decode()
+    except UnicodeDecodeError:  # no URI at all (RFC 3986): escaped, it still says the same
+        return quote_from_bytes(target, safe=_PRINTABLE)
+
+
+def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+    lowered = [(name.lower(), value) for name, value in headers]
+    named = [value for name, value in lowered if name == b"connection"]
+    dropped = _HOP_BY_HOP.union(token.strip().lower() for value in named for token in value.split(b","))
+    return [(name, value) for name, value in lowered if name not in dropped]
+
+
+def _with_length(headers: RawHeaders, length: bytes) -> RawHeaders:
+    """The headers with one Content-Length, in its old place if it had one."""
+    place = next((at for at, (name, _) in enumerate(headers) if name == b"content-length"), None)
+    others = [(name, value) for name, value in headers if name != b"content-length"]
+    if place is not None:
+        others.insert(place, (b"content-length", length))
+    elif length != b"0":
+        others.append((b"content-length", length))
+    return others

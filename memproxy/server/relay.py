@@ -1,0 +1,141 @@
+"""The relay: one request up, one answer down, every byte of it the upstream's.
+
+Pure ASGI, on the path of every call. A reader listens to a copy; whatever becomes of it, the client's answer goes on.
+The last read of an answer is held back until `on_complete` has returned, so that whoever has the whole answer can rely
+on its being recorded; but not for longer than `hold_seconds`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import anyio
+from starlette.types import Receive, Scope, Send
+
+from memproxy.server import hops
+from memproxy.server.inbound import Inbound
+from memproxy.server.outcome import HOLD_SECONDS, MakeReader, OnComplete, Outcome, Record
+from memproxy.server.upstream import UpstreamClient, UpstreamDied, UpstreamError, UpstreamRequest, UpstreamResponse
+
+__all__ = ["Outcome", "UpstreamRequest", "refuse_upgrade", "refuse_websocket", "relay", "wants_upgrade"]
+
+_MESSAGES = {
+    "dns": "The upstream's host name could not be resolved.",
+    "connect": "The upstream refused the connection.",
+    "connect-timeout": "The upstream did not accept the connection in time.",
+    "tls": "No trusted TLS connection to the upstream could be made.",
+    "timeout": "The upstream did not answer in time.",
+    "no-answer": "The upstream closed the connection without an answer.",
+}
+
+ErrorBody = Callable[[int, str, str], bytes]
+
+
+async def relay(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    client: UpstreamClient,
+    request: UpstreamRequest,
+    *,
+    error_body: ErrorBody,
+    reader: MakeReader | None = None,
+    response_headers: Sequence[tuple[bytes, bytes]] = (),
+    on_complete: OnComplete | None = None,
+    hold_seconds: float = HOLD_SECONDS,
+) -> Outcome:
+    """Send a request upstream and its answer down, and say how it went.
+
+    `reader` is made from the answer's content type and coding, for successful answers. `response_headers` are added
+    to the upstream's. `on_complete` is called once for every request that got an answer, however that ended, and runs
+    to its end even if the client leaves (`client.drain` waits for it); it is not called where `failure` is set or the
+    client left before the answer's head. An answer that broke off is never closed in form: the function returns
+    without a last body message, upon which the server cuts the client's connection.
+    """
+    inbound = Inbound(receive, streams=request.body is None and hops.has_body(request.headers))
+    record = Record(client, reader, on_complete, hold_seconds)
+    answer = _Answer(send, record, response_headers)
+    with record.telling_in_any_case(), anyio.CancelScope() as patience:
+        watch = asyncio.get_running_loop().create_task(inbound.watch(patience.cancel))
+        try:
+            response = await client.open(request, inbound.stream() if inbound.streams else None)
+            try:
+                await answer.pass_on(response, stop_watching=watch.cancel)
+            finally:
+                response.close()
+        except UpstreamError as error:
+            watch.cancel()
+            record.failed(error)
+            await answer.refuse(error, error_body, head_only=scope["method"] == "HEAD")
+        finally:
+            watch.cancel()
+    if inbound.gone and not answer.delivered:
+        await record.settle(client_gone=True)
+    return record.outcome
+
+
+class _Answer:
+    """The way down: head, body, and the hold before its end."""
+
+    def __init__(self, send: Send, record: Record, added: Sequence[tuple[bytes, bytes]]) -> None:
+        self.delivered = False  # the read that completes the answer has been sent
+        self._send = send
+        self._record = record
+        self._added = added
+
+    async def pass_on(self, response: UpstreamResponse, stop_watching: Callable[[], object]) -> None:
+        """Send what the upstream sends, as it comes."""
+        self._record.begin(response)
+        headers = hops.response_headers(response.status, response.headers)
+        await self._send(
+            {"type": "http.response.start", "status": response.status, "headers": [*headers, *self._added]}
+        )
+        last = False
+        while not last:
+            try:
+                data = await response.read()
+            except UpstreamDied:
+                await self._record.settle(upstream_died=True)
+                return  # without an end: a truncated answer has to look truncated
+            last = response.ended
+            if last:
+                stop_watching()  # from here on the server says "disconnect" for a client that has it all
+            complete = self._record.listen(data) or last
+            if complete:
+                await self._record.settle()
+            await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+            self.delivered = self.delivered or complete
+
+    async def refuse(self, error: UpstreamError, error_body: ErrorBody, *, head_only: bool) -> None:
+        """Tell the client, in its own format, that there is no answer."""
+        body = error_body(error.status, _MESSAGES[error.failure], error.failure)
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *self._added]
+        await self._send({"type": "http.response.start", "status": error.status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": b"" if head_only else body})
+        self.delivered = True
+
+
+# --- connections that are to become something else -----------------------------------------------------------
+
+
+def wants_upgrade(scope: Scope) -> bool:
+    """Whether an HTTP request asks to switch to WebSocket (a server without WebSocket support hands it on as HTTP)."""
+    return any(name == b"upgrade" and value.strip().lower() == b"websocket" for name, value in scope["headers"])
+
+
+async def refuse_upgrade(send: Send) -> None:
+    """426: the one answer upon which clients that prefer WebSocket go on with plain HTTP at once."""
+    headers = [(b"content-length", b"0"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 426, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def refuse_websocket(scope: Scope, receive: Receive, send: Send) -> None:
+    """The same for a server that speaks WebSocket: 426 where it can say so, else the handshake is denied."""
+    await receive()
+    if "websocket.http.response" in scope.get("extensions", {}):
+        await send({"type": "websocket.http.response.start", "status": 426, "headers": [(b"content-length", b"0")]})
+        await send({"type": "websocket.http.response.body", "body": b""})
+    else:
+        await send({"type": "websocket.close", "code": 1000})

@@ -1,0 +1,215 @@
+"""The client that talks to the upstream: requests as they are given, answers as they come, to the byte.
+
+It is aiohttp, behind two small classes. Measured over 50-chunk streams, with nothing but the client in between: 1,822
+requests a second at concurrency 1 and 2,634 at 32, against 675 and 220 for httpx 0.28, 743 and 659 for httpx2, 1,319
+and 1,863 for httpx over aiohttp; a client written by hand on httptools would reach 2,113 and 2,768.
+
+What it is told not to do: add headers, follow redirects, keep cookies, decode bodies, read proxies or passwords from
+the environment, limit connections, limit an answer's length in time, or try anything again once it has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, replace
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from memproxy.errors import MemproxyError
+from memproxy.server import hops
+from memproxy.server.hops import RawHeaders
+
+CONNECT_SECONDS = 10.0
+IDLE_SECONDS = 600.0  # reasoning models are silent for minutes
+# Below the five seconds after which uvicorn (so vLLM and many others) closes an idle connection.
+KEEP_ALIVE_SECONDS = 4.0
+LONGEST_HEADER = 64 << 10
+MOST_HEADERS = 1000
+_SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
+_NO_AUTOMATIC_HEADERS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+
+
+class UpstreamError(MemproxyError):
+    """No answer could be had. `failure` is a word for counters, `status` what the client is told."""
+
+    def __init__(self, failure: str, status: int) -> None:
+        super().__init__(failure)
+        self.failure = failure
+        self.status = status
+
+
+class UpstreamDied(MemproxyError):
+    """The answer broke off after it had begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamRequest:
+    """One request to send: where to, and with what. `headers` are the client's; what must not travel is left out later.
+
+    `body` is the whole body, or None: then the client's own body (if its headers announce one) is streamed through.
+    """
+
+    base_url: str
+    method: str
+    path: bytes  # raw, as it came
+    query: bytes  # raw, as it came
+    headers: RawHeaders
+    body: bytes | None = None
+
+    @property
+    def url(self) -> str:
+        """The full URL, query included."""
+        return hops.join_url(self.base_url, self.path, self.query)
+
+    def with_body(self, body: bytes | None) -> UpstreamRequest:
+        """The same request with another body."""
+        return replace(self, body=body)
+
+
+class UpstreamResponse:
+    """An answer that has begun: status and headers are there, the body is read as it comes."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: RawHeaders = list(response.raw_headers)
+
+    async def read(self) -> bytes:
+        """The next bytes of the body, undecoded, as soon as there are any; b"" at its end. Raises UpstreamDied."""
+        try:
+            return await self._response.content.readany()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UpstreamDied(type(error).__name__) from error
+
+    @property
+    def ended(self) -> bool:
+        """Whether everything has been read: the last read was the last one."""
+        return self._response.content.at_eof()
+
+    def close(self) -> None:
+        """Give the connection back if the answer was read whole; else cut it, so that the upstream stops working."""
+        if self.ended:
+            self._response.release()
+        else:
+            self._response.close()
+
+
+class UpstreamClient:
+    """Sends requests over pooled connections. Made by `open_client`.
+
+    `background` holds the work that outlives its request (recording what was said); see `relay`.
+    """
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+        self.background: set[asyncio.Task[None]] = set()
+
+    async def open(self, request: UpstreamRequest, body: AsyncIterator[bytes] | None = None) -> UpstreamResponse:
+        """Send a request and wait for the head of its answer. `body` streams what `request.body` does not hold.
+
+        Raises UpstreamError.
+        """
+        try:
+            try:
+                return await self._send(request, body)
+            except aiohttp.ClientError as error:
+                if not _may_repeat(request, body, error):
+                    raise
+                return await self._send(request, body)
+        except aiohttp.ClientConnectorDNSError as error:
+            raise UpstreamError("dns", 502) from error
+        except aiohttp.ClientSSLError as error:
+            raise UpstreamError("tls", 502) from error
+        except aiohttp.ConnectionTimeoutError as error:
+            raise UpstreamError("connect-timeout", 504) from error
+        except aiohttp.ClientConnectorError as error:
+            raise UpstreamError("connect", 502) from error
+        except TimeoutError as error:
+            raise UpstreamError("timeout", 504) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise UpstreamError("no-answer", 502) from error
+
+    async def _send(self, request: UpstreamRequest, body: AsyncIterator[bytes] | None) -> UpstreamResponse:
+        length = len(request.body) if request.body is not None else None
+        response = await self._session.request(
+            request.method,
+            URL(request.url, encoded=True),
+            headers=[(name.decode(), _text(value)) for name, value in hops.request_headers(request.headers, length)],
+            data=body if request.body is None else request.body or None,
+            allow_redirects=False,
+        )
+        return UpstreamResponse(response)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run work that goes on to its end whatever becomes of the request."""
+        task = asyncio.get_running_loop().create_task(work)
+        self.background.add(task)
+        task.add_done_callback(self.background.discard)
+        return task
+
+    async def drain(self, seconds: float) -> bool:
+        """Wait for the background work; False if some is still under way after that time."""
+        if self.background:
+            await asyncio.wait(self.background, timeout=seconds)
+        return not self.background
+
+
+@contextlib.asynccontextmanager
+async def open_client(
+    *, connect_seconds: float = CONNECT_SECONDS, idle_seconds: float = IDLE_SECONDS
+) -> AsyncIterator[UpstreamClient]:
+    """A client with its connection pool; waits for its background work at the end (at most ten seconds)."""
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=_trust())
+    session = aiohttp.ClientSession(
+        connector=connector,
+        auto_decompress=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        skip_auto_headers=_NO_AUTOMATIC_HEADERS,
+        timeout=aiohttp.ClientTimeout(total=None, connect=connect_seconds, sock_read=idle_seconds),
+        max_line_size=LONGEST_HEADER,
+        max_field_size=LONGEST_HEADER,
+        max_headers=MOST_HEADERS,
+    )
+    async with session:
+        client = UpstreamClient(session)
+        yield client
+        await client.drain(10)
+
+
+def _trust() -> ssl.SSLContext:
+    """The system's certificates, and certifi's where the system has none (a Python from python.org on macOS)."""
+    context = ssl.create_default_context()
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile is None and paths.capath is None:
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
+
+
+def _may_repeat(request: UpstreamRequest, body: AsyncIterator[bytes] | None, error: aiohttp.ClientError) -> bool:
+    """Whether a request certainly did nothing upstream, so that sending it once more is no second order.
+
+    That is so where no connection came about, where the connection broke while the body was still being written, and
+    for a method that orders nothing. A connection that died after the request had left proves nothing.
+    """
+    if body is not None:
+        return False
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return not isinstance(error, aiohttp.ClientSSLError | aiohttp.ClientConnectorDNSError)
+    if isinstance(error, aiohttp.ClientOSError):
+        return "Can not write request body" in str(error)
+    return isinstance(error, aiohttp.ServerDisconnectedError) and request.method in _SAFE_METHODS and not request.body
+
+
+def _text(value: bytes) -> str:
+    """A header value as aiohttp wants it; it is written as UTF-8 again, so UTF-8 goes through byte for byte."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
