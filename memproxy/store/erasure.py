@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from memproxy.interfaces import Connection
 from memproxy.model import Entity
-from memproxy.store import entities, passages
+from memproxy.store import entities, meta, passages
 from memproxy.store.rows import scoped
+
+SCRUB_PENDING = "scrub_pending"  # set with every erasure, so that a crash before the scrub does not skip it
 
 # Children before the rows they refer to. The names are those of the counts, where they are counted.
 _STEPS = (
@@ -34,4 +36,5 @@ async def erase(conn: Connection, entity: Entity) -> dict[str, int]:
     for name, query in _STEPS:
         deleted[name] = await conn.run(query, **scoped(entity))
     await conn.run("erase_entity", **scoped(entity))
+    await meta.put(conn, SCRUB_PENDING, "1")
     return deleted

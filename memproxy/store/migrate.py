@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from memproxy.errors import StoreError
-from memproxy.interfaces import Connection
+from memproxy.store import meta
 from memproxy.store.connection import SqliteConnection
 
 _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -40,12 +40,6 @@ def migrations() -> list[Migration]:
     return sorted(found, key=lambda step: step.version)
 
 
-async def schema_version(conn: Connection) -> int:
-    """The version of an opened database's schema."""
-    row = await conn.one("schema_version")
-    return int(row["version"]) if row else 0
-
-
 async def migrate(conn: SqliteConnection, steps: list[Migration] | None = None) -> list[Migration]:
     """Apply the steps that are missing (all known ones by default), each in its own transaction; those applied now.
 
@@ -61,7 +55,7 @@ async def migrate(conn: SqliteConnection, steps: list[Migration] | None = None) 
 
 async def _missing(conn: SqliteConnection, known: list[Migration]) -> list[Migration]:
     recorded = await conn.execute("SELECT name FROM sqlite_schema WHERE name = 'schema_migrations'")
-    version = await schema_version(conn) if recorded else 0
+    version = await meta.version(conn) if recorded else 0
     newest = known[-1].version if known else 0
     if version > newest:
         raise StoreError(
@@ -74,7 +68,7 @@ async def _apply(conn: SqliteConnection, step: Migration) -> bool:
     await conn.execute("BEGIN IMMEDIATE")
     try:
         await conn.execute(_HISTORY)
-        done = await schema_version(conn) >= step.version  # another process was faster
+        done = await meta.version(conn) >= step.version  # another process was faster
         if not done:
             for statement in statements(step.sql):
                 await conn.execute(statement)

@@ -13,6 +13,10 @@ SELECT value FROM meta WHERE key = :key;
 INSERT INTO meta (key, value) VALUES (:key, :value)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
+-- name: meta_delete
+-- Remove one value of the store's own settings.
+DELETE FROM meta WHERE key = :key;
+
 -- name: meta_put_new
 -- Set a value unless there is one.
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO NOTHING;

@@ -1,5 +1,9 @@
 -- What only SQLite understands: JSON arrays as row sources, FTS5, vec0, and their catalog.
 
+-- name: meta_integrity
+-- What is wrong with the file.
+SELECT integrity_check AS problem FROM pragma_integrity_check WHERE integrity_check <> 'ok';
+
 -- name: sessions_marks
 -- The history marks with the given keys (a JSON array).
 SELECT m.key, m.session_id, m.seq, m.kind, m.created_at
@@ -214,6 +218,10 @@ DELETE FROM {table} WHERE passage_id = :passage_id;
 -- name: vec0_empty
 -- Without the extension: delete the vectors a vec0 table holds, since it cannot be kept in step.
 DELETE FROM {table}_vector_chunks00;
+
+-- name: vec0_misplaced
+-- Whether chunks have other row numbers than their index knows (VACUUM may change them).
+SELECT 1 AS found FROM {table}_vector_chunks00 WHERE _rowid_ <> rowid LIMIT 1;
 
 -- name: vec0_nearest
 -- The k nearest of an entity by cosine distance, nearest first.

@@ -12,11 +12,14 @@ from typing import TypeVar
 
 from memproxy.errors import StoreError, StoreUnavailable
 from memproxy.interfaces import Connection
+from memproxy.store import meta
 from memproxy.store.connection import SqliteConnection
 from memproxy.store.driver import Driver, VectorMode, choose_driver
+from memproxy.store.erasure import SCRUB_PENDING
 from memproxy.store.index import complete_indexes, optimize_text
 from memproxy.store.migrate import migrate
 from memproxy.store.readers import Readers
+from memproxy.store.vectors import mend_vector_indexes
 from memproxy.store.writer import Writer
 
 T = TypeVar("T")
@@ -71,6 +74,8 @@ class SqliteDatabase:
         database = cls(file, driver, readers=readers, busy_timeout=busy_timeout)
         try:
             await database._open_connections()
+            if await database.read(lambda conn: meta.get(conn, SCRUB_PENDING)):
+                await database.scrub()
         except BaseException:
             await database.close()
             raise
@@ -103,22 +108,23 @@ class SqliteDatabase:
         return await self._writer.submit(work)
 
     async def scrub(self) -> bool:
-        """After an erasure: leave no trace of it in the files. Whether that was possible (long readers can prevent it).
+        """Leave no trace of erased rows in the files; whether that was possible now.
 
-        The text index is merged into one segment and the write-ahead log emptied; deleted cells were overwritten when
-        they were deleted.
+        `secure_delete` overwrites a deleted cell where it stands, but not the copies that page splits left behind
+        earlier. So the file is written anew (VACUUM: all writes wait, memory or disk for a second copy is needed), the
+        text index is merged first, and the write-ahead log is emptied at the end, which waits for readers. What could
+        not be done now is done when the database is opened next.
         """
-        await self.write(optimize_text)
-        conn = await self._connect(())
         try:
-            for _ in range(20):
-                rows = await conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # waits for readers, busy_timeout long
-                if not rows[0]["busy"]:
-                    return True
-                await asyncio.sleep(0.1)
-        finally:
-            await conn.close()
-        return False
+            await self.write(optimize_text)
+            await self._writer.maintain(_vacuum)
+            await self.write(mend_vector_indexes)
+            done = await self._writer.maintain(_empty_log)
+            if done:
+                await self.write(lambda conn: meta.delete(conn, SCRUB_PENDING))
+        except StoreUnavailable:
+            return False
+        return done
 
     # --- the file ---
 
@@ -200,6 +206,19 @@ async def _use_wal(conn: SqliteConnection) -> None:
                 return
         await asyncio.sleep(0.1)
     raise StoreError("this file system has no write-ahead logging (shared memory) for SQLite")
+
+
+async def _vacuum(conn: SqliteConnection) -> None:
+    await conn.execute("VACUUM")
+
+
+async def _empty_log(conn: SqliteConnection) -> bool:
+    for _ in range(10):  # each waits for readers, busy_timeout long
+        rows = await conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if not rows[0]["busy"]:
+            return True
+        await asyncio.sleep(0.05)
+    return False
 
 
 async def _in_transaction(conn: SqliteConnection, work: Callable[[Connection], Awaitable[object]]) -> None:

@@ -108,6 +108,16 @@ async def complete_vector_indexes(conn: Connection) -> None:
         await _ensure_index(conn, row["model"], int(row["dimensions"]))
 
 
+async def mend_vector_indexes(conn: Connection) -> None:
+    """After VACUUM: make the vec0 tables again whose hidden row numbers it changed (they have no integer key)."""
+    if not await _extension_loaded(conn):
+        return
+    for row in await conn.all("vector_indexes"):
+        if not row["stale"] and await conn.one("vec0_misplaced", table=row["name"]) is not None:
+            await rebuild_vector_indexes(conn)
+            return
+
+
 async def _ensure_index(conn: Connection, model: str, dimensions: int) -> str:
     """The vec0 table of a model, made and filled if it is missing or stale."""
     name = f"vec_{hashlib.sha256(model.encode()).hexdigest()[:12]}_{dimensions}"

@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Any, TypeVar
 
 from memproxy.errors import StoreError, StoreUnavailable
@@ -17,7 +18,7 @@ from memproxy.interfaces import Connection
 from memproxy.store.connection import SqliteConnection
 
 T = TypeVar("T")
-Work = Callable[[Connection], Awaitable[Any]]
+Work = Callable[[Any], Awaitable[Any]]
 
 _LARGEST_BATCH = 64  # bounds how long the first of a batch waits for its commit
 
@@ -26,6 +27,7 @@ _LARGEST_BATCH = 64  # bounds how long the first of a batch waits for its commit
 class _Ticket:
     work: Work
     done: asyncio.Future[Any]
+    alone: bool = False  # outside any transaction
     result: Any = None
 
     def fail(self, error: BaseException) -> None:
@@ -58,13 +60,21 @@ class Writer:
 
         If the caller is cancelled, a work that has not begun is left out; one that has begun is finished and committed.
         """
+        result: T = await self._queue(work, alone=False)
+        return result
+
+    async def maintain(self, work: Callable[[SqliteConnection], Awaitable[T]]) -> T:
+        """Run work that SQLite allows in no transaction (VACUUM), in turn with the others, which wait for it."""
+        result: T = await self._queue(work, alone=True)
+        return result
+
+    def _queue(self, work: Callable[[Any], Awaitable[Any]], *, alone: bool) -> asyncio.Future[Any]:
         if self._closing or self._task.done():
             raise StoreUnavailable("the database is closed")
-        ticket = _Ticket(work, asyncio.get_running_loop().create_future())
+        ticket = _Ticket(work, asyncio.get_running_loop().create_future(), alone)
         self._waiting.append(ticket)
         self._wake.set()
-        result: T = await ticket.done
-        return result
+        return ticket.done
 
     async def close(self) -> None:
         """Finish what waits, then stop."""
@@ -75,7 +85,9 @@ class Writer:
     async def _serve(self) -> None:
         try:
             while self._waiting or not self._closing:
-                if self._waiting:
+                if self._waiting and self._waiting[0].alone:
+                    await self._run_alone(self._waiting.popleft())
+                elif self._waiting:
                     await self._run_batch()
                 else:
                     await self._wake.wait()
@@ -84,8 +96,19 @@ class Writer:
             self._closing = True
             self._refuse(len(self._waiting), StoreUnavailable("the database is closed"))
 
+    async def _run_alone(self, ticket: _Ticket) -> None:
+        try:
+            ticket.result = await ticket.work(await self._connection())
+        except BaseException as error:  # handed to the caller whose work it was
+            if _being_stopped():
+                ticket.fail(StoreUnavailable("the database is closing"))
+                raise
+            ticket.fail(error)
+        else:
+            ticket.succeed()
+
     async def _run_batch(self) -> None:
-        size = min(len(self._waiting), _LARGEST_BATCH)
+        size = sum(1 for _ in takewhile(lambda ticket: not ticket.alone, islice(self._waiting, _LARGEST_BATCH)))
         try:
             conn = await self._connection()
             await conn.execute("BEGIN IMMEDIATE")
