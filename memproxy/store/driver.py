@@ -69,6 +69,13 @@ def choose_driver(vectors: VectorMode) -> Driver:
     return _checked(Driver(sqlite3, None, why))
 
 
+def possible_drivers() -> list[Driver]:
+    """Every way a store can run here: each module that can load the extension, and the exact scan."""
+    extensions = [(module, _usable_extension(module, [])) for module in _modules()]
+    accelerated = [Driver(module, path, "it can load sqlite-vec") for module, path in extensions if path is not None]
+    return [*accelerated, choose_driver("scan")]
+
+
 def _modules() -> Iterator[Any]:
     yield sqlite3
     if importlib.util.find_spec("pysqlite3") is not None:

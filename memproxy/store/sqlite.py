@@ -61,17 +61,24 @@ class SqliteDatabase:
 
     @classmethod
     async def open(
-        cls, path: str | os.PathLike[str], *, vectors: VectorMode = "auto", readers: int = 3, busy_timeout: float = 5.0
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        vectors: VectorMode = "auto",
+        readers: int = 3,
+        busy_timeout: float = 5.0,
+        driver: Driver | None = None,
     ) -> SqliteDatabase:
         """Open the file, creating it (and its folder) for its owner only; migrate it; complete its indexes.
 
         `vectors` says how nearest vectors are found: by the vec0 extension, by an exact scan, or whichever is there.
+        `driver` names the SQLite module and extension instead of looking for the best.
         `busy_timeout` is how many seconds another process may hold the file before StoreUnavailable is raised.
         Raises StoreError where the file cannot be used: too new, corrupt, no permission.
         """
-        driver = await asyncio.to_thread(choose_driver, vectors)
+        chosen = await asyncio.to_thread(choose_driver, vectors) if driver is None else driver
         file = await asyncio.to_thread(_create_for_owner, path)
-        database = cls(file, driver, readers=readers, busy_timeout=busy_timeout)
+        database = cls(file, chosen, readers=readers, busy_timeout=busy_timeout)
         try:
             await database._open_connections()
             if await database.read(lambda conn: meta.get(conn, SCRUB_PENDING)):
