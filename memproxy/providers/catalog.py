@@ -23,7 +23,7 @@ def extraction_model(base_url: str) -> str | None:
 def chat_completions_url(base_url: str) -> str:
     """The chat completions endpoint below a base URL, with or without a version path in it.
 
-    A URL of the endpoint itself (as a borrowed credential brings it, perhaps with an `api-version` query) stays as it is.
+    A URL of the endpoint itself (a borrowed credential brings it, perhaps with an `api-version` query) stays as it is.
     """
     path = urlsplit(base_url).path
     if path.endswith("/chat/completions"):
