@@ -1,0 +1,194 @@
+"""Injection, over bodies of every shape: take the inserted spans out, and the original bytes are there again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memproxy.errors import NotUnderstood
+from memproxy.model import Placement
+from memproxy.wire import ChatCompletions, spans
+from memproxy.wire.chat_completions import edits
+
+FORM = ChatCompletions()
+SPACE = st.text(" \t\n\r", max_size=2)
+# Every character that JSON writers treat in their own ways, and lone halves of surrogate pairs.
+TEXT = st.text(st.characters() | st.sampled_from('"\\/\x00\x1f\x7f\u2028\u0085é😀\ud83d\udc4d'), max_size=12)
+
+
+@st.composite
+def strings(draw: st.DrawFn, values: st.SearchStrategy[str] = TEXT) -> str:
+    """A JSON string, each character raw or in one of its escapes."""
+    pieces = []
+    for character in draw(values):
+        code = ord(character)
+        must = code < 0x20 or character in '"\\' or 0xD800 <= code <= 0xDFFF
+        if must or draw(st.booleans()):
+            units = character.encode("utf-16-be", "surrogatepass")
+            pieces.append("".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2)))
+        else:
+            pieces.append(character)
+    return '"' + "".join(pieces) + '"'
+
+
+NUMBERS = st.sampled_from(
+    ["0", "1.0", "-0", "1e999", "NaN", "Infinity", "0.10", "1E+2", "9" * 5000, "12345678901234567890"]
+)
+SCALARS = st.one_of(strings(), NUMBERS, st.sampled_from(["true", "false", "null"]))
+
+
+@st.composite
+def arrays(draw: st.DrawFn, items: st.SearchStrategy[str]) -> str:
+    written = [draw(SPACE) + item + draw(SPACE) for item in draw(st.lists(items, max_size=4))]
+    return "[" + (",".join(written) or draw(SPACE)) + "]"
+
+
+@st.composite
+def objects(draw: st.DrawFn, members: st.SearchStrategy[list[tuple[str, str]]]) -> str:
+    written = []
+    for key, value in draw(members):
+        before, after, between, behind = draw(st.tuples(SPACE, SPACE, SPACE, SPACE))
+        written.append(f"{before}{key}{after}:{between}{value}{behind}")
+    return "{" + (",".join(written) or draw(SPACE)) + "}"
+
+
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(arrays(inner), objects(st.lists(st.tuples(strings(), inner), max_size=3))),
+    max_leaves=5,
+)
+TEXT_PART = objects(st.permutations([('"type"', '"text"'), ('"text"', '"hi"'), ('"cache_control"', "{}")]).map(list))
+CONTENTS = st.one_of(strings(), st.just('""'), st.just("null"), arrays(st.one_of(TEXT_PART, VALUES)), VALUES)
+ROLES = st.sampled_from(
+    ['"system"', '"developer"', '"user"', '"assistant"', '"tool"', '"us\\u0065r"', '"function"', '"x"', "null", "1"]
+)
+
+
+@st.composite
+def member_lists(draw: st.DrawFn) -> list[tuple[str, str]]:
+    """The members of a message: role and content in any order, now and then missing or double, and others."""
+    members = [('"role"', draw(ROLES)), ('"content"', draw(CONTENTS))]
+    if draw(st.integers(0, 9)) == 0:
+        members.append(draw(st.sampled_from([('"role"', '"user"'), ('"cont\\u0065nt"', '"twice"'), ('"name"', '"Z"')])))
+    if draw(st.integers(0, 9)) == 0:
+        members.pop(draw(st.integers(0, 1)))
+    members += draw(st.lists(st.tuples(strings(), VALUES), max_size=1))
+    return list(draw(st.permutations(members)))
+
+
+MESSAGES = arrays(st.one_of(objects(member_lists()), objects(member_lists()), VALUES))
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> bytes:
+    """Chat requests, most of them with a list of messages."""
+    members = [('"messages"', draw(MESSAGES))]
+    members += draw(st.lists(st.tuples(st.one_of(strings(), st.just('"seed"')), VALUES), max_size=3))
+    members = list(draw(st.permutations(members)))
+    body = draw(SPACE) + draw(objects(st.just(members))) + draw(SPACE)
+    return body.encode("utf-8")
+
+
+READS: list[Callable[[bytes], object]] = [
+    FORM.decode,
+    lambda body: FORM.inject(body, "x", "system"),
+    lambda body: FORM.inject(body, "x", "user"),
+]
+PLACEMENTS = st.sampled_from(get_args(Placement))
+BLOCKS = st.one_of(st.just("<memproxy-memory>\n- „Zoë“ \\ 😀\n</memproxy-memory>"), TEXT)
+
+
+@given(bodies(), BLOCKS, PLACEMENTS)
+def test_without_the_inserted_spans_the_original_bytes_are_there_again(
+    body: bytes, block: str, placement: Placement
+) -> None:
+    text = body.decode()
+    try:
+        inserted = spans.byte_edits(body, text, edits(text, block, placement))
+    except NotUnderstood as error:
+        with pytest.raises(NotUnderstood, match=error.reason):
+            FORM.inject(body, block, placement)
+        return
+    result = FORM.inject(body, block, placement)
+    for offset, data in inserted:
+        assert result[offset : offset + len(data)] == data
+        result = result[:offset] + result[offset + len(data) :]
+    assert result == body
+
+
+@given(bodies(), BLOCKS, PLACEMENTS)
+def test_an_injected_request_says_the_same_and_the_block(body: bytes, block: str, placement: Placement) -> None:
+    try:
+        after = _read(FORM.inject(body, block, placement))
+    except NotUnderstood:
+        return
+    before = _read(body)
+    assert {**after, "messages": 0} == {**before, "messages": 0}
+    old, new = before["messages"], after["messages"]
+    if len(new) > len(old):
+        assert (new[0], new[1:]) == ({"role": "system", "content": block}, old)
+        assert not any(isinstance(message, dict) and message.get("role") in ("system", "developer") for message in old)
+        return
+    changed = [index for index in range(len(old)) if old[index] != new[index]]
+    assert len(changed) <= 1  # none, where the block is empty
+    for index in changed:
+        assert new[index]["role"] in (("user",) if placement == "user" else ("system", "developer"))
+        assert {**new[index], "content": 0} == {**old[index], "content": 0}
+        content = old[index]["content"]
+        if isinstance(content, str):
+            assert _whole(new[index]["content"]) == _whole(content + "\n\n" + block if content else block)
+        else:
+            assert new[index]["content"] == [*content, {"type": "text", "text": block}]
+
+
+@given(bodies())
+def test_every_message_keeps_its_place_when_a_request_is_read(body: bytes) -> None:
+    try:
+        request = FORM.decode(body)
+    except NotUnderstood:
+        return
+    raw = json.loads(body, parse_int=float)["messages"]
+    assert len(request.messages) == len(raw)
+    for message, value in zip(request.messages, raw, strict=True):
+        message.text.encode()  # no lone surrogates
+        if not isinstance(value, dict):
+            assert (message.role, message.text) == ("", "")
+        elif isinstance(value.get("content"), str) and _is_text(value["content"]):
+            assert message.text == value["content"]
+
+
+SPOILT = bodies().flatmap(lambda body: st.sampled_from([body.rstrip()[:-1], body + b",", b"\xef\xbb\xbf" + body]))
+
+
+@given(SPOILT)
+def test_a_spoilt_request_is_not_understood(body: bytes) -> None:
+    for read in READS:
+        with pytest.raises(NotUnderstood):
+            read(body)
+
+
+@given(st.binary(max_size=200))
+def test_whatever_the_bytes_they_are_understood_or_not(body: bytes) -> None:
+    for read in READS:
+        with contextlib.suppress(NotUnderstood):
+            read(body)
+
+
+def _read(body: bytes) -> Any:
+    """The body as an ordinary reader sees it; numbers as they are spelled."""
+    return json.loads(body, parse_int=str, parse_float=str, parse_constant=str)
+
+
+def _whole(text: str) -> bytes:
+    """The text in UTF-16, where two halves side by side are the character they make."""
+    return text.encode("utf-16", "surrogatepass")
+
+
+def _is_text(text: str) -> bool:
+    return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
