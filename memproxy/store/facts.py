@@ -11,7 +11,7 @@ from typing import Any
 from memproxy.errors import StoreError
 from memproxy.folding import content_key, fold
 from memproxy.interfaces import Connection, Row
-from memproxy.model import Entity, Fact, FactStatus, Turn, new_id
+from memproxy.model import Entity, Fact, FactStatus, Turn
 from memproxy.store import passages, receipts, turns
 from memproxy.store.rows import column, scoped, to_time, to_time_or_none
 
@@ -279,7 +279,6 @@ async def _note(
     await conn.run(
         "facts_add_change",
         **scoped(entity),
-        id=new_id(),
         fact_id=fact_id,
         time=now,
         kind=kind,

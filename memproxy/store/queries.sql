@@ -307,12 +307,13 @@ ON CONFLICT DO NOTHING;
 
 -- name: facts_add_change
 -- Write down what happened to a fact.
-INSERT INTO fact_changes (tenant, entity, id, fact_id, time, kind, reason, before, after)
-VALUES (:tenant, :entity, :id, :fact_id, :time, :kind, :reason, :before, :after);
+INSERT INTO fact_changes (tenant, entity, fact_id, number, time, kind, reason, before, after)
+SELECT :tenant, :entity, :fact_id, coalesce(max(number), 0) + 1, :time, :kind, :reason, :before, :after
+FROM fact_changes WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id;
 
 -- name: facts_changes
 -- What happened to a fact, in order.
-SELECT * FROM fact_changes WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id ORDER BY id;
+SELECT * FROM fact_changes WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id ORDER BY number;
 
 -- name: facts_hide_span
 -- Keep where an erased fact stood in its turn, without its words.

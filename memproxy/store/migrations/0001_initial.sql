@@ -111,14 +111,14 @@ CREATE INDEX facts_turn ON facts (tenant, entity, turn_id) WHERE turn_id IS NOT 
 CREATE TABLE fact_changes (
     tenant TEXT NOT NULL,
     entity TEXT NOT NULL,
-    id TEXT NOT NULL,
     fact_id TEXT NOT NULL,
+    number INTEGER NOT NULL,  -- 1, 2, 3 … for each fact
     time TEXT NOT NULL,
     kind TEXT NOT NULL,
     reason TEXT NOT NULL,
     before TEXT NOT NULL,  -- JSON of the fields that changed
     after TEXT NOT NULL,
-    PRIMARY KEY (tenant, entity, fact_id, id),
+    PRIMARY KEY (tenant, entity, fact_id, number),
     FOREIGN KEY (tenant, entity, fact_id) REFERENCES facts (tenant, entity, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
