@@ -29,11 +29,14 @@ class _Answer:
 
     def take(self, value: Any, message_key: str) -> None:
         """One body or chunk; `message_key` says where a choice keeps its words: "message" or "delta"."""
-        fields = mapping(value)
-        self.error = self.error or _error_type(fields)
-        self._model = self._model or string(fields.get("model")) or None
-        for choice in map(mapping, sequence(fields.get("choices"))):
-            if choice.get("index") in (0, None):
+        if not isinstance(value, dict):
+            return
+        if value.get("error") is not None or value.get("object") == "error":
+            self.error = self.error or _error_type(value)
+        if self._model is None:
+            self._model = string(value.get("model")) or None
+        for choice in sequence(value.get("choices")):
+            if isinstance(choice, dict) and choice.get("index") in (0, None):
                 self._choice(choice, mapping(choice.get(message_key)))
 
     def reply(self, *, complete: bool) -> Reply:
@@ -49,19 +52,22 @@ class _Answer:
         )
 
     def _choice(self, choice: dict[str, Any], message: dict[str, Any]) -> None:
-        self.finish_reason = string(choice.get("finish_reason")) or self.finish_reason
-        self._calls_tools = self._calls_tools or bool(message.get("tool_calls") or message.get("function_call"))
         content = message.get("content")
         if isinstance(content, str):
             self._add(content)
-        for part in map(mapping, sequence(content)):  # some servers answer in parts
-            if part.get("type") == "text" and isinstance(part.get("text"), str):
-                self._add(part["text"])
+        elif content is not None:  # some servers answer in parts
+            parts = map(mapping, sequence(content))
+            self._add("".join(string(part.get("text")) for part in parts if part.get("type") == "text"))
+        if message.get("tool_calls") or message.get("function_call"):
+            self._calls_tools = True
+        if choice.get("finish_reason"):
+            self.finish_reason = string(choice["finish_reason"]) or self.finish_reason
 
     def _add(self, text: str) -> None:
-        if self._room > 0 and text:
-            self._texts.append(text[: self._room])
-            self._room -= len(text)
+        if len(text) > self._room:
+            text = text[: self._room]
+        self._room -= len(text)
+        self._texts.append(text)
 
 
 class ChatStream:
@@ -71,12 +77,13 @@ class ChatStream:
         self._answer = _Answer()
         self._done = False
 
-    def take(self, event: Event) -> None:
-        """The next event."""
+    def take(self, event: Event) -> bool:
+        """The next event; True if it is `[DONE]`, after which nothing follows."""
         if self.ends_with(event.data):
             self._done = True
-        else:
-            self._answer.take(parse(event.data), "delta")
+            return True
+        self._answer.take(parse(event.data), "delta")
+        return False
 
     def ends_with(self, data: bytes) -> bool:
         """Whether an event with this data is the last one."""
@@ -95,10 +102,7 @@ def whole_reply(body: bytes) -> Reply:
     return answer.reply(complete=bool(sequence(mapping(value).get("choices"))))
 
 
-def _error_type(fields: dict[str, Any]) -> str | None:
+def _error_type(fields: dict[str, Any]) -> str:
     """The type of an error in the band: `{"error": …}`, or `{"object": "error", …}` as some servers send it."""
-    error = fields.get("error")
-    if error is None and fields.get("object") != "error":
-        return None
-    kind = string(mapping(error).get("type")) or string(fields.get("type"))
+    kind = string(mapping(fields.get("error")).get("type")) or string(fields.get("type"))
     return kind if kind.isidentifier() and len(kind) <= 64 else "error"

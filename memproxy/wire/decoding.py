@@ -98,9 +98,6 @@ class _Chain:
         self._left = LARGEST_OUTPUT
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        if not self._decoders:
-            yield data
-            return
         for piece in self._through(data, 0):
             self._left -= len(piece)
             if self._left < 0:
@@ -116,13 +113,13 @@ class _Chain:
             yield from self._through(piece, depth + 1)
 
 
-def decoder(content_encoding: str) -> Decoder:
-    """A decoder for a Content-Encoding header ("" where absent). Raises Undecodable for a coding nobody knows."""
+def decoder(content_encoding: str) -> Decoder | None:
+    """A decoder for a Content-Encoding header; None where it names none. Raises Undecodable for what nobody knows."""
     codings = [coding.strip().lower() for coding in content_encoding.split(",")]
     named = [coding for coding in codings if coding not in ("", "identity")]
     if len(named) > MOST_CODINGS:
         raise Undecodable("too many codings")
-    return _Chain([_single(coding) for coding in reversed(named)])
+    return _Chain([_single(coding) for coding in reversed(named)]) if named else None
 
 
 def _single(coding: str) -> Decoder:

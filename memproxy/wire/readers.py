@@ -21,12 +21,12 @@ LONGEST_BODY = 32 << 20  # bytes of a single JSON answer that are kept
 class StreamCollector(Protocol):
     """Understands the events of one format's stream."""
 
-    def take(self, event: Event) -> None:
-        """The next event."""
+    def take(self, event: Event) -> bool:
+        """The next event; True if it is the one after which nothing follows."""
         ...
 
     def ends_with(self, data: bytes) -> bool:
-        """Whether an event with this data is the one after which nothing follows."""
+        """Whether an event with this data will be the last one. Asked before the event has been closed."""
         ...
 
     def reply(self) -> Reply:
@@ -42,37 +42,32 @@ def reply_reader(
 ) -> ReplyReader:
     """A reader for an answer with these headers. Server-sent events are known by their type or by their first byte."""
     declared = content_type.partition(";")[0].strip().lower()
-    return _Reader(_undo(content_encoding), declared == "text/event-stream", stream, whole)
-
-
-def _undo(content_encoding: str) -> Decoder | None:
-    try:
-        return decoder(content_encoding)
-    except Undecodable:
-        return None
+    return _Reader(content_encoding, declared == "text/event-stream", stream, whole)
 
 
 class _Reader:
-    """Picks the way to read by the first bytes, and holds the limits. See `interfaces.ReplyReader`."""
+    """Undoes the coding, picks the way to read by type or first byte. See `interfaces.ReplyReader`."""
 
     def __init__(
-        self, coding: Decoder | None, streams: bool, stream: Callable[[], StreamCollector], whole: WholeCollector
+        self, coding: str, streams: bool, make_stream: Callable[[], StreamCollector], whole: WholeCollector
     ) -> None:
-        self._coding = coding  # None: unreadable, from the start or from here on
-        self._spoiled = coding is None
-        self._make_stream = stream
+        self._coding: Decoder | None = None
+        self._spoiled = False  # the bytes could not be decoded, from the start or from here on
+        self._make_stream = make_stream
         self._whole = whole
-        self._inner: _Events | _Body | None = _Events(stream()) if streams else None
+        self._inner: _Events | _Body | None = _Events(make_stream()) if streams else None
+        try:
+            self._coding = decoder(coding)
+        except Undecodable:
+            self._spoiled = True
 
     def feed(self, data: bytes) -> bool:
         """Take the next bytes, however they were cut. True once the stream's last event has been seen."""
-        if self._coding is not None:
-            try:
-                for piece in self._coding.feed(data):
-                    self._take(piece)
-            except Undecodable:
-                self._coding = None
-                self._spoiled = True
+        if self._coding is None:
+            if not self._spoiled:
+                self._take(data)
+        else:
+            self._decode(self._coding, data)
         return self._inner is not None and self._inner.ended
 
     def finish(self) -> Reply:
@@ -82,6 +77,14 @@ class _Reader:
         if self._spoiled and not (self._inner is not None and self._inner.ended):
             return replace(reply, complete=False)
         return reply
+
+    def _decode(self, coding: Decoder, data: bytes) -> None:
+        try:
+            for piece in coding.feed(data):
+                self._take(piece)
+        except Undecodable:
+            self._coding = None
+            self._spoiled = True
 
     def _take(self, piece: bytes) -> None:
         if self._inner is None:
@@ -102,20 +105,16 @@ class _Events:
 
     def feed(self, data: bytes) -> None:
         for event in self._parser.feed(data):
-            self._take(event)
+            self.ended = self._collector.take(event) or self.ended
         # Many clients stop at the last event's line and do not wait for the empty line after it: so do we.
-        if not self.ended and self._parser.pending:
+        if self._parser.pending and not self.ended:
             self.ended = self._collector.ends_with(self._parser.pending)
 
     def finish(self) -> Reply:
         for event in self._parser.finish():
-            self._take(event)
+            self._collector.take(event)
         reply = self._collector.reply()
         return replace(reply, complete=False) if self._parser.lost else reply
-
-    def _take(self, event: Event) -> None:
-        self._collector.take(event)
-        self.ended = self.ended or self._collector.ends_with(event.data)
 
 
 class _Body:

@@ -7,7 +7,6 @@ the number of bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 LONGEST_EVENT = 32 << 20  # bytes of one line, or of one event's data; what is longer is left out
@@ -26,8 +25,8 @@ class EventParser:
 
     def __init__(self) -> None:
         self.lost = False
-        self._line: list[bytes] = []  # the beginning of a line that has not ended yet
-        self._line_size = 0
+        self._begun: list[bytes] = []  # the pieces of a line that has not ended yet
+        self._begun_size = 0
         self._after_cr = False  # the last byte was a CR: an LF that follows belongs to it
         self._first_line = True
         self._name = b""
@@ -39,10 +38,10 @@ class EventParser:
         """The data of the event that no empty line has closed yet, where it is a single line; else nothing."""
         return self._data[0] if len(self._data) == 1 else b""
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    def feed(self, data: bytes) -> list[Event]:
         """The events that end within the next bytes."""
         if not data:
-            return
+            return []
         if self._after_cr and data.startswith(b"\n"):
             data = data[1:]
         self._after_cr = data.endswith(b"\r")
@@ -50,58 +49,60 @@ class EventParser:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         lines = data.split(b"\n")
         rest = lines.pop()
-        for line in lines:
-            self._keep(line)
-            event = self._take_line()
-            if event is not None:
-                yield event
-        self._keep(rest)
+        if lines and (self._begun_size or self._first_line):
+            lines[0] = self._ended(lines[0])
+        events = self._take(lines)
+        if rest:
+            self._begin(rest)
+        return events
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> list[Event]:
         """The last event, where the stream ended without the empty line that should close it."""
-        for _ in range(2):
-            event = self._take_line()
-            if event is not None:
-                yield event
+        return self._take([self._ended(b""), b""])
 
-    def _keep(self, piece: bytes) -> None:
-        self._line_size += len(piece)
-        if self._line_size > LONGEST_EVENT:
+    def _begin(self, piece: bytes) -> None:
+        """Keep a piece of a line whose end has not come, as long as the line is not too long."""
+        self._begun_size += len(piece)
+        if self._begun_size <= LONGEST_EVENT:
+            self._begun.append(piece)
+        else:
+            self._begun.clear()
+
+    def _ended(self, last_piece: bytes) -> bytes:
+        """The whole of a line of several pieces, of which this is the last; of one too long, a comment."""
+        self._begin(last_piece)
+        line = b"".join(self._begun)
+        if self._begun_size > LONGEST_EVENT:
             self.lost = True
-            self._line.clear()
-        elif piece:
-            self._line.append(piece)
-
-    def _take_line(self) -> Event | None:
-        line = b"".join(self._line)
-        overlong = self._line_size > LONGEST_EVENT
-        self._line.clear()
-        self._line_size = 0
+            line = b":"
+        self._begun.clear()
+        self._begun_size = 0
         if self._first_line:
             self._first_line = False
             line = line.removeprefix(_BOM)
-        if overlong:
-            return None
-        if not line:
-            return self._dispatch()
-        self._field(line)
-        return None
+        return line
 
-    def _field(self, line: bytes) -> None:
-        name, _, value = line.partition(b":")  # a comment has the empty name
-        if name == b"data":
-            self._data_size += len(value)
-            if self._data_size > LONGEST_EVENT:
-                self.lost = True
-                self._data.clear()
+    def _take(self, lines: list[bytes]) -> list[Event]:
+        events = []
+        for line in lines:
+            if line:
+                name, _, value = line.partition(b":")  # a comment has the empty name
+                if name == b"data":
+                    self._add(value.removeprefix(b" "))
+                elif name == b"event":
+                    self._name = value.removeprefix(b" ")
             else:
-                self._data.append(value[1:] if value.startswith(b" ") else value)
-        elif name == b"event":
-            self._name = value[1:] if value.startswith(b" ") else value
+                if self._data:
+                    events.append(Event(self._name, b"\n".join(self._data)))
+                    self._data.clear()
+                self._name = b""
+                self._data_size = 0
+        return events
 
-    def _dispatch(self) -> Event | None:
-        event = Event(self._name, b"\n".join(self._data)) if self._data else None
-        self._name = b""
-        self._data.clear()
-        self._data_size = 0
-        return event
+    def _add(self, value: bytes) -> None:
+        self._data_size += len(value)
+        if self._data_size <= LONGEST_EVENT:
+            self._data.append(value)
+        else:
+            self.lost = True
+            self._data.clear()
