@@ -1,46 +1,59 @@
 """BM25 over a bounded candidate set, with the statistics of the whole memory.
 
-Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), as implemented by rank-bm25,
-whose idf and average length are of the texts at hand: zero or negative in tiny collections, a division by zero in an
-empty one. Both are replaced here.
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), in rank-bm25's implementation.
+Left to itself that takes idf and average length from the texts at hand: zero or negative weights in tiny collections, a
+division by zero in an empty one. Both come from outside here, and are never negative.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rank_bm25 import BM25Okapi
 
 
 class CollectionBM25(BM25Okapi):  # type: ignore[misc]
-    """BM25Okapi with idf and average length given from outside."""
+    """BM25Okapi over documents given as terms separated by blanks, counting only the terms of one question."""
 
-    def __init__(self, corpus: Sequence[Sequence[str]], *, idf: Mapping[str, float], average_length: float, k1: float, b: float) -> None:  # fmt: skip
-        self._given_idf = dict(idf)
-        self._given_length = average_length
-        super().__init__(corpus, k1=k1, b=b)
+    def __init__(
+        self, documents: Sequence[str], weights: Mapping[str, float], *, average_length: float, k1: float, b: float
+    ) -> None:
+        self._weights = weights  # a term's idf
+        self._average_length = average_length
+        super().__init__(documents, k1=k1, b=b)
 
-    def _initialize(self, corpus: Sequence[Sequence[str]]) -> dict[str, int]:
+    def _initialize(self, corpus: Sequence[str]) -> Mapping[str, float]:
         self.corpus_size = len(corpus)
-        self.doc_len = [len(document) for document in corpus]
-        self.doc_freqs = [Counter(document) for document in corpus]
-        self.avgdl = max(self._given_length, 1.0)
-        return {}
+        self.doc_len = [document.count(" ") + 1 for document in corpus]
+        self.doc_freqs = [self._count(document) for document in corpus]
+        self.avgdl = max(self._average_length, 1.0)
+        return self._weights
 
-    def _calc_idf(self, nd: Mapping[str, int]) -> None:
-        self.idf = self._given_idf
+    def _calc_idf(self, nd: Mapping[str, float]) -> None:
+        self.idf = dict(nd)
 
-    def score(self, terms: Sequence[str]) -> list[float]:
-        """One score >= 0 for each document."""
-        if not terms or not self.corpus_size:
+    def _count(self, document: str) -> dict[str, int]:
+        spaced = f" {document.replace(' ', '  ')} "  # a blank of its own on either side of every term
+        counts = ((term, spaced.count(f" {term} ")) for term in self._weights)
+        return {term: count for term, count in counts if count}
+
+    def scores(self) -> list[float]:
+        """One score ≥ 0 for each document."""
+        if not self.corpus_size or not self._weights:
             return [0.0] * self.corpus_size
-        found: list[float] = self.get_scores(terms).tolist()
+        found: list[float] = self.get_scores(list(self._weights)).tolist()
         return found
+
+    def coverage(self) -> list[float]:
+        """For each document the share of the question, by weight of its terms, that it contains: 0..1."""
+        total = sum(self._weights.values())
+        if not total:
+            return [0.0] * self.corpus_size
+        return [sum(map(self._weights.__getitem__, counts)) / total for counts in self.doc_freqs]
 
 
 def idf(passages: int, containing: int) -> float:
-    """How much a term tells, from the number of passages and of those that contain it: ln(1 + (N-n+½)/(n+½)) ≥ 0."""
-    containing = min(max(containing, 0), max(passages, 0))
+    """How much a term tells, from the number of passages and of those that contain it: ln(1 + (N-n+½)/(n+½)) > 0."""
+    passages = max(passages, containing, 1)
     return math.log1p((passages - containing + 0.5) / (containing + 0.5))

@@ -19,6 +19,16 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _QUESTION = re.compile(r"[^.!?\n。！？]{8,400}[?？]")
 _SELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
+_PERSONAL = re.compile(
+    r"\b(?:who|whom|whose|what|which|where|when|why|how|do|does|did|am|was|is|are|have|has|can you (?:tell|remind)|remind)\b"
+    r"[^.!?\n]{0,60}?\b(?:i|my|mine|me)\b[^.!?\n]{0,60}\?",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"^\W*(?:please\s+)?(?:always|never|from now on|whenever|in (?:the )?future)\b|"
+    r"\b(?:when(?:ever)? I ask|I(?:'d| would)? (?:always |generally |really )?prefer|make sure (?:to|you) always)\b",
+    re.IGNORECASE,
+)
 _PAST = re.compile(
     r"\b(?:used to|previously|originally|formerly|earlier|before|back then|in the past|at first|history|"
     r"remember|recall|last time|was i|were we|did (?:i|we|you)|have (?:i|we|you) (?:ever|already)|yesterday|ago)\b",
@@ -44,6 +54,7 @@ class Query:
     dates: tuple[When, ...] = ()
     past: bool = False  # asks how things were
     assistant: bool = False  # asks what the assistant said
+    personal: bool = False  # asks about oneself ("where do I live?")
     shortened: bool = False
 
 
@@ -58,6 +69,7 @@ def read_query(text: str, *, speakers: Iterable[str] = (), now: datetime) -> Que
         dates=dates_named(focused, now),
         past=_PAST.search(focused) is not None,
         assistant=_ASSISTANT.search(focused) is not None,
+        personal=is_personal(focused),
         shortened=focused != text.strip(),
     )
 
@@ -90,6 +102,16 @@ def is_small_talk(text: str) -> bool:
         return True
     trivial = all(word in _TRIVIAL or word.replace("’", "'") in _CONTRACTED for word in words)
     return trivial and not (words[0] in ("who", "what", "where", "when") and len(words) > 3)
+
+
+def is_personal(text: str) -> bool:
+    """Whether a message asks something about the person who wrote it."""
+    return _PERSONAL.search(text) is not None
+
+
+def is_standing_wish(text: str) -> bool:
+    """Whether somebody says how they want things done from now on; such wishes bear on whole kinds of questions."""
+    return _WISH.search(text) is not None
 
 
 def _named(text: str, speakers: Iterable[str]) -> frozenset[str]:

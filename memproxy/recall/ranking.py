@@ -1,39 +1,62 @@
 """Ranking what the indexes propose: lexical and dense evidence, and what a conversation's shape adds. Pure.
 
-Each leg is scaled to 0..1 over the candidates and the two are summed; a few small additions follow, all measured on
-LoCoMo and BEAM conversations (docs/recall.md). Scaling makes the best of anything look good, so whether a candidate
-bears on the question at all is decided apart from it, on absolute evidence (`relevance.py`).
+Each leg is scaled to 0..1 over the candidates and the two are summed; a few small additions follow, each measured on
+LoCoMo and BEAM conversations. Scaling makes the best of anything look good, so whether a candidate bears on the question
+at all is decided apart from it, on absolute evidence (`relevance.py`).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memproxy.model import Candidate, Scored
 from memproxy.recall.lexical import CollectionBM25, idf
-from memproxy.recall.query import Query
-
-TurnKey = tuple[str, int]  # session, place in it
+from memproxy.recall.query import Query, is_standing_wish
+from memproxy.recall.relevance import related
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each piece of evidence counts. One set for every kind of conversation."""
+    """How much each piece of evidence counts; one set for every kind of conversation."""
 
     lexical: float = 1.0
     dense: float = 1.0
     k1: float = 0.9  # BM25: how soon repetitions of a term stop counting
-    b: float = 0.5  # BM25: how much longer passages are discounted
-    feedback: float = 0.2  # terms of the best matches, beside those of the question
-    feedback_passages: int = 5
-    feedback_terms: int = 10
-    own: float = 0.3  # the person's own words, where the question names nobody
+    b: float = 0.75  # BM25: how much longer passages are discounted
+    own: float = 0.4  # the person's own words, unless the question names somebody or asks what the assistant said
     named: float = 0.3  # words of the participant that the question names
     dated: float = 0.1  # said at a time that the question names
+    wish: float = 0.3  # a standing wish of the person ("always …", "when I ask about … ")
     spread: float = 0.1  # share of the score of the turns before and after
     session: float = 0.2  # share of the best score in the same conversation
+    again: float = 0.2  # taken off for every better passage of the same turn
+    length: float = 0.1  # taken off for every 480 characters: what is said briefly leaves room for more
+
+
+DEFAULT_WEIGHTS = Weights()
+_LENGTH_UNIT = 480
+
+
+@dataclass(slots=True)
+class _Tally:
+    """A candidate's score while it is being put together, with the parts it is made of."""
+
+    candidate: Candidate
+    score: float = 0.0
+    parts: dict[str, float] = field(default_factory=dict)
+
+    def add(self, part: str, amount: float) -> None:
+        if amount:
+            self.score += amount
+            self.parts[part] = self.parts.get(part, 0.0) + amount
+
+    @property
+    def order(self) -> tuple[float, float, str, int]:
+        """Best first; among equals the newest, and then always the same."""
+        candidate = self.candidate
+        return (-self.score, -candidate.time.timestamp(), candidate.owner_id, candidate.ordinal)
 
 
 def rank(
@@ -44,82 +67,113 @@ def rank(
     document_frequencies: Mapping[str, int],
     average_length: float,
     floor: float | None,
-    weights: Weights = Weights(),
+    weights: Weights = DEFAULT_WEIGHTS,
     limit: int = 100,
 ) -> list[Scored]:
+    """The candidates that bear on a question, best first, at most `limit` of them.
+
+    `passages`, `document_frequencies` (of the question's terms) and `average_length` (in terms) describe the whole
+    memory the candidates come from. `floor` is the embedder's; None ranks without a bar, for an explicit search.
+    A fact lifts the turn it was taken from, and is left out itself where that turn says all its words.
+    """
     if not candidates:
         return []
-    texts = [candidate.terms.split() for candidate in candidates]
-    known = {term: idf(passages, document_frequencies.get(term, 0)) for term in query.terms}
-    lexical = CollectionBM25(texts, idf=known, average_length=average_length, k1=weights.k1, b=weights.b)
-    parts: list[dict[str, float]] = [{} for _ in candidates]
-    lex = scaled(lexical.score(query.terms))
-    dense = scaled([c.cosine for c in candidates])
-    if weights.feedback:
-        base = [weights.lexical * a + weights.dense * b for a, b in zip(lex, dense)]
-        more = feedback(lexical, base, query.terms, weights)
-        if more:
-            lexical.idf = {**known, **more}
-            fb = lexical.score(tuple(more))
-            raw = lexical.score(query.terms)
-            lex = scaled([a + weights.feedback * b for a, b in zip(raw, fb)])
-    total = []
-    for c, a, b in zip(candidates, lex, dense):
-        s = weights.lexical * a + weights.dense * b
-        if query.named:
-            s += weights.named * (c.speaker in query.named)
-        elif query.assistant:
-            s += weights.own * (c.role == "assistant") * 0
-        else:
-            s += weights.own * (c.role == "user")
-        if query.dates and any(w.covers(c.time) for w in query.dates):
-            s += weights.dated
-        total.append(s)
-    best: dict[TurnKey, float] = {}
-    for c, s in zip(candidates, total):
-        if c.session_id is not None:
-            k = (c.session_id, c.seq)
-            best[k] = max(best.get(k, 0.0), s)
-    if weights.spread:
-        total = [
-            s
-            + (
-                weights.spread * (best.get((c.session_id, c.seq - 1), 0) + best.get((c.session_id, c.seq + 1), 0))
-                if c.session_id
-                else 0
-            )
-            for c, s in zip(candidates, total)
-        ]
-    if weights.session:
-        bs: dict[str, float] = defaultdict(float)
-        for c, s in zip(candidates, total):
-            if c.session_id:
-                bs[c.session_id] = max(bs[c.session_id], s)
-        total = [s + weights.session * bs[c.session_id] if c.session_id else s for c, s in zip(candidates, total)]
-    order = sorted(range(len(total)), key=lambda i: (-total[i], candidates[i].owner_id, candidates[i].ordinal))
-    return [Scored(candidates[i], total[i], parts[i]) for i in order[:limit]]
+    idfs = {term: idf(passages, document_frequencies.get(term, 0)) for term in query.terms}
+    bm25 = CollectionBM25(
+        [c.terms for c in candidates], idfs, average_length=average_length, k1=weights.k1, b=weights.b
+    )
+    legs = zip(candidates, _scaled(bm25.scores()), _scaled([c.cosine for c in candidates]), strict=True)
+    tallies = [_begin(candidate, lexical, dense, weights) for candidate, lexical, dense in legs]
+    if floor is not None:
+        allowed = related(query, candidates, bm25.coverage(), floor)
+        tallies = [tally for tally, may in zip(tallies, allowed, strict=True) if may]
+    tallies = _lift_turns(tallies)
+    for tally in tallies:
+        _favour(tally, query, weights)
+    _spread(tallies, weights.spread)
+    _favour_sessions(tallies, weights.session)
+    _thin_out(tallies, weights)
+    return [Scored(t.candidate, t.score, t.parts) for t in sorted(tallies, key=lambda t: t.order)[:limit]]
 
 
-def scaled(values):
-    present = [v for v in values if v is not None]
-    if not present:
-        return [0.0] * len(values)
-    low, high = min(present), max(present)
-    if high <= low:
-        return [0.0 if v is None else float(high > 0) for v in values]
-    return [0.0 if v is None else (v - low) / (high - low) for v in values]
+def _scaled(values: Sequence[float | None]) -> list[float]:
+    """Min-max over what is known; the unknown counts as the least."""
+    known = [value for value in values if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    if high <= low:  # all alike: a full score if there is any evidence at all
+        return [float(value is not None and value > 0) for value in values]
+    return [0.0 if value is None else (value - low) / (high - low) for value in values]
 
 
-def feedback(lexical, base, terms, weights):
-    top = sorted(range(len(base)), key=lambda i: -base[i])[: weights.feedback_passages]
-    pool = Counter()
-    for d in lexical.doc_freqs:
-        pool.update(d.keys())
-    n = len(base)
-    value = Counter()
-    for i in top:
-        d = lexical.doc_freqs[i]
-        for t in d:
-            if t not in terms and pool[t] > 1:
-                value[t] += idf(n, pool[t])
-    return {t: idf(n, pool[t]) for t, _ in sorted(value.items(), key=lambda x: (-x[1], x[0]))[: weights.feedback_terms]}
+def _begin(candidate: Candidate, lexical: float, dense: float, weights: Weights) -> _Tally:
+    tally = _Tally(candidate)
+    sure = 0.95 + 0.05 * candidate.confidence
+    tally.add("lexical", weights.lexical * lexical * sure)
+    tally.add("dense", weights.dense * dense * sure)
+    return tally
+
+
+def _lift_turns(tallies: Sequence[_Tally]) -> list[_Tally]:
+    """Facts as further keys of the turns they were taken from: the turn's passage gets the fact's score if that is more.
+
+    (Wu et al., "LongMemEval", 2024: facts in the key, verbatim turns as the value.)
+    """
+    turns: dict[str, list[_Tally]] = defaultdict(list)
+    for tally in tallies:
+        if tally.candidate.kind == "turn":
+            turns[tally.candidate.owner_id].append(tally)
+    kept = []
+    for tally in tallies:
+        source = turns.get(tally.candidate.turn_id or "", []) if tally.candidate.kind == "fact" else []
+        words = set(tally.candidate.terms.split())
+        if source:
+            told = max(source, key=lambda t: (len(words & set(t.candidate.terms.split())), t.score, -t.candidate.ordinal))
+            told.add("fact", max(tally.score - told.score, 0.0))
+        if not source or not words <= {term for t in source for term in t.candidate.terms.split()}:
+            kept.append(tally)
+    return kept
+
+
+def _favour(tally: _Tally, query: Query, weights: Weights) -> None:
+    """What speaks for a candidate by itself: who said it, when, and whether it is meant to last."""
+    candidate = tally.candidate
+    if query.named:
+        tally.add("named", weights.named * (candidate.speaker in query.named))
+    elif not query.assistant:
+        tally.add("own", weights.own * (candidate.role == "user"))
+    if candidate.role == "user" and is_standing_wish(candidate.text):
+        tally.add("wish", weights.wish)
+    if any(when.covers(candidate.time) for when in query.dates):
+        tally.add("dated", weights.dated)
+
+
+def _spread(tallies: Sequence[_Tally], share: float) -> None:
+    """Turns beside a good one are about the same: a question and its answer, a story over several turns."""
+    best: dict[tuple[str, int], float] = defaultdict(float)
+    for tally in tallies:
+        if tally.candidate.kind == "turn":
+            key = (tally.candidate.session_id or "", tally.candidate.seq)
+            best[key] = max(best[key], tally.score)
+    for tally in tallies:
+        if tally.candidate.kind == "turn":
+            session, seq = tally.candidate.session_id or "", tally.candidate.seq
+            tally.add("spread", share * (best.get((session, seq - 1), 0.0) + best.get((session, seq + 1), 0.0)))
+
+
+def _favour_sessions(tallies: Sequence[_Tally], share: float) -> None:
+    best: dict[str, float] = defaultdict(float)
+    for tally in tallies:
+        if tally.candidate.session_id is not None:
+            best[tally.candidate.session_id] = max(best[tally.candidate.session_id], tally.score)
+    for tally in tallies:
+        tally.add("session", share * best.get(tally.candidate.session_id or "", 0.0))
+
+
+def _thin_out(tallies: Sequence[_Tally], weights: Weights) -> None:
+    """More of the same turn, and many words, leave less room for other things."""
+    seen: dict[str, int] = defaultdict(int)
+    for tally in sorted(tallies, key=lambda t: t.order):
+        owner = tally.candidate.owner_id
+        tally.add("again", -weights.again * seen[owner])
+        tally.add("length", -weights.length * len(tally.candidate.text) / _LENGTH_UNIT)
+        seen[owner] += 1
