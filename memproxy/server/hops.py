@@ -65,8 +65,8 @@ def join_url(base_url: str, raw_path: bytes, query: bytes) -> str:
 
 def _verbatim(target: bytes) -> str:
     try:
-        return target.decode()
-    except UnicodeDecodeError:  # no URI at all (RFC 3986): escaped, it still says the same
+        return target.decode("ascii")
+    except UnicodeDecodeError:  # no URI at all (RFC 3986): escaped, it says the same
         return quote_from_bytes(target, safe=_PRINTABLE)
 
 

@@ -28,6 +28,7 @@ CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 600.0  # reasoning models are silent for minutes
 # Below the five seconds after which uvicorn (so vLLM and many others) closes an idle connection.
 KEEP_ALIVE_SECONDS = 4.0
+ONE_WRITE = 1 << 18  # bytes of a body that are handed to the socket at once
 LONGEST_HEADER = 64 << 10
 MOST_HEADERS = 1000
 _SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
@@ -114,13 +115,14 @@ class UpstreamClient:
 
         Raises UpstreamError.
         """
+        outgoing = _Outgoing(request, body)
         try:
             try:
-                return await self._send(request, body)
+                return await self._send(request, outgoing.payload())
             except aiohttp.ClientError as error:
-                if not _may_repeat(request, body, error):
+                if not outgoing.may_repeat(error):
                     raise
-                return await self._send(request, body)
+                return await self._send(request, outgoing.payload())
         except aiohttp.ClientConnectorDNSError as error:
             raise UpstreamError("dns", 502) from error
         except aiohttp.ClientSSLError as error:
@@ -134,13 +136,13 @@ class UpstreamClient:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise UpstreamError("no-answer", 502) from error
 
-    async def _send(self, request: UpstreamRequest, body: AsyncIterator[bytes] | None) -> UpstreamResponse:
+    async def _send(self, request: UpstreamRequest, data: bytes | AsyncIterator[bytes] | None) -> UpstreamResponse:
         length = len(request.body) if request.body is not None else None
         response = await self._session.request(
             request.method,
             URL(request.url, encoded=True),
             headers=[(name.decode(), _text(value)) for name, value in hops.request_headers(request.headers, length)],
-            data=body if request.body is None else request.body or None,
+            data=data,
             allow_redirects=False,
         )
         return UpstreamResponse(response)
@@ -192,19 +194,43 @@ def _trust() -> ssl.SSLContext:
     return context
 
 
-def _may_repeat(request: UpstreamRequest, body: AsyncIterator[bytes] | None, error: aiohttp.ClientError) -> bool:
-    """Whether a request certainly did nothing upstream, so that sending it once more is no second order.
+class _Outgoing:
+    """The body on its way, and whether all of it has left."""
 
-    That is so where no connection came about, where the connection broke while the body was still being written, and
-    for a method that orders nothing. A connection that died after the request had left proves nothing.
-    """
-    if body is not None:
-        return False
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return not isinstance(error, aiohttp.ClientSSLError | aiohttp.ClientConnectorDNSError)
-    if isinstance(error, aiohttp.ClientOSError):
-        return "Can not write request body" in str(error)
-    return isinstance(error, aiohttp.ServerDisconnectedError) and request.method in _SAFE_METHODS and not request.body
+    def __init__(self, request: UpstreamRequest, stream: AsyncIterator[bytes] | None) -> None:
+        self._request = request
+        self._stream = stream
+        self._left = False
+
+    def payload(self) -> bytes | AsyncIterator[bytes] | None:
+        """The body for one attempt: small ones in one write, large ones in pieces."""
+        body = self._request.body
+        if body is None:
+            return self._stream
+        if len(body) > ONE_WRITE:
+            return self._pieces(body)
+        self._left = True
+        return body or None
+
+    async def _pieces(self, body: bytes) -> AsyncIterator[bytes]:
+        for start in range(0, len(body), ONE_WRITE):
+            yield body[start : start + ONE_WRITE]
+        self._left = True
+
+    def may_repeat(self, error: aiohttp.ClientError) -> bool:
+        """Whether the request certainly did nothing upstream, so that sending it once more is no second order.
+
+        That is so where no connection came about, where it broke while the body was still being written, and for a
+        method that orders nothing. A connection that died after the request had left proves nothing.
+        """
+        if self._stream is not None:
+            return False
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return not isinstance(error, aiohttp.ClientSSLError | aiohttp.ClientConnectorDNSError)
+        orders_nothing = self._request.method in _SAFE_METHODS and not self._request.body
+        return isinstance(error, aiohttp.ClientOSError | aiohttp.ServerDisconnectedError) and (
+            orders_nothing or not self._left
+        )
 
 
 def _text(value: bytes) -> str:

@@ -1,7 +1,7 @@
 """What an OpenAI chat completion says: its visible words, how it ended, whether it calls tools.
 
 Only the first choice is read (`index` 0); reasoning, refusals, audio and tool arguments are left aside. Everything a
-server has been seen to leave out, repeat or misplace is tolerated; see docs on the wire.
+server has been seen to leave out, repeat or misplace is tolerated.
 """
 
 from __future__ import annotations
