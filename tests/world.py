@@ -171,7 +171,7 @@ class World:
         return f"{self.url}/memproxy/v1/{path}"
 
     def of(self, who: str, path: str = "") -> str:
-        return self.own(f"entities/{quote(who, safe='')}{path}")
+        return self.own(f"entities/{quote(who, safe='').replace('.', '%2E')}{path}")
 
     async def seed(self, who: str, *texts: str, **fields: Any) -> list[str]:
         """Memories put in through the API; their ids."""

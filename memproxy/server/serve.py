@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable
+from types import FrameType
 
 import uvicorn
 
@@ -28,6 +30,11 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first Ctrl-C drains, a second one ends at once. Not raised again after it: stopping is no failure."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.parts.draining = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -159,7 +160,7 @@ async def test_a_tool_loop_is_one_turn(world: World) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     asked: list[Message] = [system("Use tools."), user("How tall is the lighthouse of Brask?")]
     called = {"role": "assistant", "content": None, "tool_calls": [call]}
-    body = b'{"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"look","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}'
+    body = json.dumps({"choices": [{"index": 0, "message": called, "finish_reason": "tool_calls"}]}).encode()
     world.up.reply_raw(200, [("content-type", "application/json")], [body])
     await world.chat("Bo", asked)
     assert await world.said("Bo") == ["How tall is the lighthouse of Brask?"]
