@@ -14,11 +14,12 @@ from memproxy.server.api import build_api
 from memproxy.server.identity import AS_PREFIX
 from memproxy.server.parts import Parts, open_parts
 from memproxy.server.proxy import Proxy
-from memproxy.server.relay import refuse_websocket
+from memproxy.server.relay import refuse_upgrade, wants_upgrade
 from memproxy.server.upstream import open_client
 from memproxy.settings import Settings
 
 OWN_PREFIX = b"/memproxy/"
+DRAIN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,13 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One ASGI connection."""
-        if scope["type"] == "websocket":
-            await refuse_websocket(scope, receive, send)
-        elif scope["type"] == "http":
-            own = _is_own(scope["raw_path"])
-            with self.parts.metrics.in_flight.track_inprogress():
-                await (self.api if own else self.proxy)(scope, receive, send)
+        if scope["type"] != "http":
+            return
+        if wants_upgrade(scope):
+            await refuse_upgrade(send)
+            return
+        with self.parts.metrics.in_flight.track_inprogress():
+            await (self.api if _is_own(scope["raw_path"]) else self.proxy)(scope, receive, send)
 
 
 def _is_own(raw_path: bytes) -> bool:
@@ -55,4 +57,5 @@ async def open_app(settings: Settings, clock: Clock | None = None) -> AsyncItera
         try:
             yield App(parts, build_api(parts, access), Proxy(parts, access, client))
         finally:
+            await client.drain(DRAIN_SECONDS)  # what answers have left to record
             await parts.stop()

@@ -15,10 +15,11 @@ from memproxy.errors import NotUnderstood, Problem, StoreError
 from memproxy.events import Skip
 from memproxy.interfaces import WireFormat
 from memproxy.memory import Conversation, Prepared
-from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode
+from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode, Reply
 from memproxy.server import identity, targets
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.bodies import Body, read_body, send_error
+from memproxy.server.outcome import CLIENT_GONE
 from memproxy.server.parts import Parts
 from memproxy.server.relay import Outcome, UpstreamRequest, relay
 from memproxy.server.upstream import UpstreamClient
@@ -196,10 +197,10 @@ class Proxy:
         self._observe(plan.prepared)
 
         async def record(outcome: Outcome) -> None:
-            if plan.records and 200 <= outcome.status < 300:
-                await self._record(plan, outcome, upstream, headers, request_id)
+            if plan.records and 200 <= outcome.status < 300 and outcome.reply is not None:
+                await self._record(plan, outcome.reply, upstream, headers, request_id)
 
-        return await relay(
+        outcome = await relay(
             scope,
             body.receive,
             send,
@@ -210,19 +211,23 @@ class Proxy:
             on_complete=record if plan.records else None,
             error_body=form.error,
         )
+        if plan.records and outcome.status == CLIENT_GONE:
+            # Gone before the answer began: what the person said was said all the same.
+            self._client.spawn(self._record(plan, Reply(), upstream, headers, request_id))
+        return outcome
 
     async def _record(
-        self, plan: Plan, outcome: Outcome, upstream: UpstreamRequest, headers: Headers, request_id: str
+        self, plan: Plan, reply: Reply, upstream: UpstreamRequest, headers: Headers, request_id: str
     ) -> None:
         conversation, request = plan.conversation, plan.request
-        if conversation is None or request is None or outcome.reply is None:
+        if conversation is None or request is None:
             return
         await self._parts.memory.record(
             Exchange(
                 entity=conversation.entity,
                 session_name=conversation.session_name,
                 messages=request.messages,
-                reply=outcome.reply,
+                reply=reply,
                 time=conversation.time,
                 request_id=request_id,
                 credential=self._borrow(upstream, headers, request),
