@@ -20,6 +20,9 @@ from memproxy.store import search
 PROPOSED = 300  # by each index; more changes what is ranked first in no measured case
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
+IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
+IDENTITY_READ = 200  # newest identity facts looked at for them
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -114,8 +117,9 @@ class Recaller:
         if len(pinned) >= self._standing:
             return pinned
         known = {fact.id for fact in pinned}
-        about = await fact_rows.list_facts(conn, entity, types=["identity"], min_significance=8, limit=self._standing)
-        return (pinned + [fact for fact in about if fact.id not in known])[: self._standing]
+        about = await fact_rows.list_facts(conn, entity, types=["identity"], limit=IDENTITY_READ)
+        about = [fact for fact in about if fact.significance >= IDENTITY_SIGNIFICANCE and fact.id not in known]
+        return (pinned + about)[: self._standing]
 
 
 def _still_true(candidates: Sequence[Candidate], told: Sequence[Fact]) -> list[Candidate]:
