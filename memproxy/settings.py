@@ -92,7 +92,7 @@ class LLM(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Embed(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that turns text into vectors."""
 
-    provider: Literal["local", "off"] = "local"
+    provider: Literal["local", "off", "hash"] = "local"
     model: str | None = None
     base_url: str | None = None
     api_key: Secret | None = None
