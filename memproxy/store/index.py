@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, ItemKind
 from memproxy.store import vectors
-from memproxy.store.rows import scope_token, scoped
+from memproxy.store.rows import column, scope_token, scoped
 
 _REBUILD_STEP = 1000
 
 
 def token(scope: str, term: str) -> str:
     """What stands for a term of an entity in the index; `scope` is the entity's scope token."""
-    return hashlib.blake2b(f"{scope}\0{term}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return hashlib.blake2b(f"{scope}\0{column(term)}".encode(), digest_size=8).hexdigest()
 
 
 def tokens(entity: Entity, terms: str) -> str:

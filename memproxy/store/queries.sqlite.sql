@@ -142,7 +142,7 @@ LIMIT :limit;
 -- Which of the given passages (a JSON array of ids) belong to the entity and may be proposed.
 SELECT p.id
 FROM json_each(:ids) i
-JOIN passages p ON p.id = i.value AND p.tenant = :tenant AND p.entity = :entity
+CROSS JOIN passages p ON p.id = i.value AND +p.tenant = :tenant AND +p.entity = :entity
 LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
 WHERE p.kind IN (SELECT value FROM json_each(:kinds))
     AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)));
@@ -161,7 +161,7 @@ SELECT
     coalesce(t.id, f.turn_id) AS turn_id,
     v.vector
 FROM json_each(:ids) i
-JOIN passages p ON p.id = i.value AND p.tenant = :tenant AND p.entity = :entity
+CROSS JOIN passages p ON p.id = i.value AND +p.tenant = :tenant AND +p.entity = :entity
 LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = :tenant AND t.entity = :entity AND t.id = p.owner_id
 LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
 LEFT JOIN turns ft ON ft.tenant = :tenant AND ft.entity = :entity AND ft.id = f.turn_id

@@ -36,7 +36,7 @@ def scoped(entity: Entity) -> dict[str, str]:
 
 def scope_token(entity: Entity) -> str:
     """16 hex characters that stand for an entity inside index structures, where its name must not appear."""
-    return hashlib.sha256(f"{entity.tenant}\0{entity.name}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{column(entity.tenant)}\0{column(entity.name)}".encode()).hexdigest()[:16]
 
 
 def column(value: Any) -> Any:

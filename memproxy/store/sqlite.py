@@ -23,6 +23,7 @@ from memproxy.store.vectors import mend_vector_indexes
 from memproxy.store.writer import Writer
 
 T = TypeVar("T")
+_Identity = tuple[int, int]  # device and inode
 
 _COMMON = ("foreign_keys = ON", "temp_store = MEMORY", "cache_size = -16000")
 _WRITER = (
@@ -53,7 +54,8 @@ class SqliteDatabase:
         self._driver = driver
         self._reader_count = readers
         self._busy_timeout = busy_timeout
-        self._identity: tuple[int, int] | None = None  # which file is open at the path
+        self._identity: _Identity | None = None  # which file is open at the path
+        self._log_identity: _Identity | None = None  # … and which write-ahead log
         self._connection: SqliteConnection | None = None
         self._readers: Readers | None = None
         self._opening = asyncio.Lock()
@@ -163,16 +165,24 @@ class SqliteDatabase:
         await migrate(writer)
         await _in_transaction(writer, complete_indexes)
         self._readers = Readers([await self._connect((*_COMMON, *_READER)) for _ in range(self._reader_count)])
-        self._identity = _identity(self._path)
+        self._identity, self._log_identity = _identity(self._path), _identity(self._log)
 
     async def _close_connections(self) -> None:
         readers, self._readers = self._readers, None
         connection, self._connection = self._connection, None
-        self._identity = None
+        identity, self._identity = self._identity, None
         if readers is not None:
             await readers.close()
         if connection is not None:
             await connection.close()
+        replaced = _identity(self._path) not in (None, identity)
+        if replaced and identity is not None and _identity(self._log) == self._log_identity:
+            # SQLite leaves the log of a database that is gone; the one now in its place would take it for its own.
+            await asyncio.to_thread(self._log.unlink, missing_ok=True)
+
+    @property
+    def _log(self) -> Path:
+        return self._path.with_name(f"{self._path.name}-wal")
 
     async def _connect(self, pragmas: tuple[str, ...]) -> SqliteConnection:
         return await SqliteConnection.connect(
@@ -192,7 +202,7 @@ def _create_for_owner(name: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: Path) -> _Identity | None:
     try:
         status = path.stat()
     except OSError:
