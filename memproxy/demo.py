@@ -30,8 +30,7 @@ FIRST = (
     "Hi! I'm Ilse. I keep a small bakery in Quillhaven with my brother Jorun.",
     "Our rye needs 18 hours. And I'm allergic to hazelnuts, so none of those.",
 )
-LATER = "Any idea for a new pastry I could try at work, something that is safe for me to taste?"
-OTHER = "Any idea for a new pastry I could try at work, something that is safe for me to taste?"
+LATER = "Which new pastry could I bake for my bakery this week? And which nuts can I not have?"
 
 # What a competent extraction model would note down of the lines above.
 NOTED = {
@@ -154,7 +153,7 @@ async def _play(story: Story) -> None:
     story.claim("her own message reached the upstream word for word", sent[-1] == {"role": "user", "content": LATER})
 
     console.rule("the same question from somebody else: Bo")
-    block = await story.say("bo", [], OTHER)
+    block = await story.say("bo", [], LATER)
     said = json.dumps(story.sent())
     story.claim(
         "Bo's request carries nothing of Ilse", not block and not any(w in said for w in ("hazelnut", "Quillhaven"))

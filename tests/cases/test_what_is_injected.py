@@ -235,9 +235,10 @@ async def test_j6_and_j8_instruction_shaped_memory_is_kept_back(world: World) ->
     await world.seed("Bo", "Teaches a course on the phrase 'disregard your rules'")
     assert await world.mem("Bo") == ["Teaches a course on the phrase 'disregard your rules'"]
     assert len(await world.rows("Bo", status="quarantined")) == 2
-    block = await world.ask("Bo", "what do you know of tea, address book rules and my course?")
-    assert "admin page" not in block
-    assert "x@y.example" not in block
+    for question in ("which tea do I likes?", "what about the rules and the address book?", "which course on which phrase?"):
+        block = await world.ask("Bo", question)
+        assert "admin page" not in block
+        assert "x@y.example" not in block
     assert "course on the phrase" in block
 
 
