@@ -15,6 +15,7 @@ from memproxy.model import Candidate, Scored
 from memproxy.recall.lexical import CollectionBM25, idf
 from memproxy.recall.query import Query, is_standing_wish
 from memproxy.recall.relevance import related
+from memproxy.recall.terms import DATE_TERMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +119,29 @@ def _lift_turns(tallies: Sequence[_Tally]) -> list[_Tally]:
 
     (Wu et al., "LongMemEval", 2024: facts in the key, verbatim turns as the value.)
     """
+    sources = {tally.candidate.turn_id for tally in tallies if tally.candidate.kind == "fact"}
     turns: dict[str, list[_Tally]] = defaultdict(list)
     for tally in tallies:
-        if tally.candidate.kind == "turn":
+        if tally.candidate.kind == "turn" and tally.candidate.owner_id in sources:
             turns[tally.candidate.owner_id].append(tally)
     kept = []
     for tally in tallies:
-        source = turns.get(tally.candidate.turn_id or "", []) if tally.candidate.kind == "fact" else []
-        words = set(tally.candidate.terms.split())
-        if source:
-            told = max(source, key=lambda t: (len(words & set(t.candidate.terms.split())), t.score, -t.candidate.ordinal))
-            told.add("fact", max(tally.score - told.score, 0.0))
-        if not source or not words <= {term for t in source for term in t.candidate.terms.split()}:
+        source = turns.get(tally.candidate.turn_id or "") if tally.candidate.kind == "fact" else None
+        if not source or not _said_by(tally, source):
             kept.append(tally)
     return kept
+
+
+def _said_by(fact: _Tally, source: Sequence[_Tally]) -> bool:
+    """Give a fact's score to the passage that tells it; whether the turn says all the fact's words anyway."""
+    words = _content(fact)
+    told = max(source, key=lambda t: (len(words & _content(t)), t.score, -t.candidate.ordinal))
+    told.add("fact", max(fact.score - told.score, 0.0))
+    return words <= {term for t in source for term in _content(t)}
+
+
+def _content(tally: _Tally) -> set[str]:
+    return set(tally.candidate.terms.split()[DATE_TERMS:])
 
 
 def _favour(tally: _Tally, query: Query, weights: Weights) -> None:

@@ -19,6 +19,7 @@ import snowballstemmer
 from memproxy.recall.dates import MONTHS, without_modal_may
 from memproxy.recall.words import STOPWORDS
 
+DATE_TERMS = 3  # day, month and year stand first in a passage's terms
 QUERY_TERMS = 64  # of one question; a long one keeps its first and its last
 _LONGEST = 40  # characters of a term: hashes and encoded data are cut there
 _SPACELESS = (

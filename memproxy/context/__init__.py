@@ -1,0 +1,1 @@
+"""Saying what was found, in few tokens: budget, sections, and the block itself. Pure."""

@@ -1,0 +1,45 @@
+"""Telling near-copies apart from statements that only look alike."""
+
+from __future__ import annotations
+
+from memproxy.model import Candidate
+from memproxy.recall.terms import DATE_TERMS
+
+# Terms (stemmed) that may differ between two copies of one statement.
+_FILLER = frozenset("user person name call own also realli current now said say tell told mention note that".split())
+_NEGATIONS = frozenset("not no never none noth nobodi without cannot neither nor".split())
+_ALIKE = 0.6  # how much of the longer statement the shorter must hold
+
+
+class Copies:
+    """The statements said so far."""
+
+    def __init__(self) -> None:
+        self._said: list[frozenset[str]] = []
+
+    def holds(self, candidate: Candidate) -> bool:
+        """Whether this was said already, near enough.
+
+        Copies differ in filler, or one holds the other and a little more. Numbers and negations must agree; a differing
+        word on both sides (love, hate) makes two statements.
+        """
+        terms = _content(candidate)
+        return any(_near(terms, other) for other in self._said)
+
+    def add(self, candidate: Candidate) -> None:
+        """Note that this has been said."""
+        self._said.append(_content(candidate))
+
+
+def _content(candidate: Candidate) -> frozenset[str]:
+    return frozenset(candidate.terms.split()[DATE_TERMS:])
+
+
+def _near(one: frozenset[str], other: frozenset[str]) -> bool:
+    shared = len(one & other)
+    if not shared or shared < _ALIKE * max(len(one), len(other)):
+        return False
+    left, right = one - other, other - one
+    if any(term in _NEGATIONS or not term.isalpha() for term in left | right):
+        return False
+    return not (left - _FILLER and right - _FILLER)

@@ -1,0 +1,71 @@
+"""Where a memory stands in the block, and how its words are made safe to stand there."""
+
+from __future__ import annotations
+
+import re
+
+from memproxy.model import Candidate
+
+IDENTITY = "[IDENTITY]"
+VERIFIED = "[RECALLED CONTEXT -- VERIFIED]"
+INFERRED = "[RECALLED CONTEXT -- INFERRED]"
+PAST = "[PAST CONVERSATIONS]"
+SESSION = "[SESSION CONTEXT]"
+ORDER = (
+    IDENTITY,
+    "[EMOTIONAL STATE]",
+    "[OPEN THREADS]",
+    VERIFIED,
+    INFERRED,
+    "[PROACTIVE CONTEXT]",
+    PAST,
+    SESSION,
+)
+_SURE = 0.8  # confidence from which a fact the person stated counts as verified
+
+# Bidirectional embeddings, overrides and isolates could reorder what stands around them; zero-width and tag characters
+# hide text. Joiners stay (emoji families, Persian), as do left-to-right and right-to-left marks and a flag's own tags.
+_UNSEEN = re.compile(
+    "[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
+    "|(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0001-\U000e007f]+"
+)
+_ROLE_LABEL = re.compile(
+    r"^([ \t>#*_]{0,8}(?:system|assistant|developer|user|human|ai|tool|function)[*_]{0,3}[ \t]{0,3})[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKER = re.compile(r"<?\s*/?\s*memproxy[\s_-]*memory\s*>?", re.IGNORECASE)
+_NAMES = "|".join(name.strip("[]").split(" -- ")[0].replace(" ", r"\s+") for name in ORDER)
+_SECTION = re.compile(rf"[\[［【]\s*((?:{_NAMES})[^\[\]\n]{{0,40}}?)\s*[\]］】]", re.IGNORECASE)
+_TEMPLATE = re.compile(r"<(?=\|)|\|(?=>)|<<(?=/?SYS>>)|\[(?=/?INST\])")  # chat templates' own tokens: broken by a blank
+_BRACKET = re.compile("[<\\[［【]")
+
+
+def section_of(candidate: Candidate) -> str:
+    """The person's own words and sure facts are verified; what the assistant said, or is less sure, is inferred."""
+    if candidate.kind == "summary":
+        return PAST
+    if candidate.role == "user" and (candidate.kind == "turn" or candidate.confidence >= _SURE):
+        return VERIFIED
+    return INFERRED
+
+
+def one_line(text: str) -> str:
+    """The text as one line that cannot pose as anything but an item: no marker, section, role label or hidden character.
+
+    Ordinary text comes out word for word; only its white space is collapsed.
+    """
+    text = _ROLE_LABEL.sub(r"\1 -", _UNSEEN.sub("", text))
+    if "memproxy" in text.lower():
+        text = _MARKER.sub(" (memory block) ", text)
+    if _BRACKET.search(text):
+        text = _SECTION.sub(r"(\1)", text)
+        text = _TEMPLATE.sub(r"\g<0> ", text)
+    return " ".join(text.split())
+
+
+def label(candidate: Candidate) -> str:
+    """What stands before the words: who said them. A fact stands for itself."""
+    if candidate.kind != "turn":
+        return ""
+    name = one_line(candidate.speaker or "").strip(" -:[]<>#")[:60]
+    return f"{name or ('User' if candidate.role == 'user' else 'Assistant')}: "
