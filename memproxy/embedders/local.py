@@ -2,107 +2,76 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
-import queue
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
+from memproxy.embedders.calibration import calibrate
 from memproxy.embedders.model_files import ModelFiles, bundled, from_directory
 from memproxy.embedders.onnx_model import OnnxModel
-from memproxy.errors import EmbedderError
+from memproxy.embedders.thread import Priority, PriorityThread
 from memproxy.interfaces import Vectors
 from memproxy.model import EmbedderInfo
 from memproxy.settings import Embed
 
-QUERY, DOCUMENTS = 0, 1
-PIECE = 8  # documents between two looks at whether a query waits
-
-
-@dataclass(order=True)
-class _Order:
-    priority: int
-    number: int
-    texts: Sequence[str] = field(compare=False)
-    done: Callable[[Vectors | EmbedderError], None] = field(compare=False)
+PIECE_CHARS = 1000  # of documents between two looks at whether a query waits: some 50 ms
 
 
 class LocalEmbedder:
     """Embeds with a model on this machine. The thread starts with the first use and ends with `close`."""
 
     def __init__(self, files: ModelFiles) -> None:
+        """Load the model; takes some tenths of a second. Raises EmbedderError."""
         self._files = files
         self._model = OnnxModel(files)
         width = int(self._model.embed([self._model.tokens("width")]).shape[1])
-        self.info = EmbedderInfo(files.name, width, files.floor, files.duplicate)
-        self._orders: queue.PriorityQueue[_Order] = queue.PriorityQueue()
-        self._numbers = itertools.count()
-        self._thread: threading.Thread | None = None
-        self._closed = False
+        floor, duplicate = files.floor, files.duplicate
+        if floor is None or duplicate is None:
+            measured = calibrate(self._model, files)
+            floor, duplicate = floor or measured[0], duplicate or measured[1]
+        self.info = EmbedderInfo(files.name, width, floor, duplicate)
+        self._thread = PriorityThread("memproxy-embedder")
+
+    async def warm(self) -> None:
+        """Run the model once, so that the first question is as fast as the next. Raises EmbedderError."""
+        await self.embed_query("warm")
 
     async def embed_query(self, text: str) -> Vectors:
         """One unit vector; goes ahead of documents that wait. Raises EmbedderError."""
-        vectors = await self._order(QUERY, [self._files.query_prefix + text])
+        vectors = await self._thread.run(Priority.QUERY, partial(self._embed, [self._files.query_prefix + text]))
         return vectors.reshape(-1)
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text, in order. Raises EmbedderError."""
-        if not texts:
-            return np.zeros((0, self.info.dimensions), np.float32)
+        out = np.zeros((len(texts), self.info.dimensions), np.float32)
         prefixed = [self._files.document_prefix + text for text in texts]
         # Texts of about one length go together (and wait together), so that a query waits for one small piece at most.
         order = sorted(range(len(prefixed)), key=lambda i: len(prefixed[i]))
-        out = np.empty((len(prefixed), self.info.dimensions), np.float32)
-        for start in range(0, len(order), PIECE):
-            piece = order[start : start + PIECE]
-            out[piece] = await self._order(DOCUMENTS, [prefixed[i] for i in piece])
+        for piece in _pieces(order, prefixed):
+            out[piece] = await self._thread.run(Priority.DOCUMENT, partial(self._embed, [prefixed[i] for i in piece]))
         return out
 
     async def close(self) -> None:
-        """End the thread, after what it has begun."""
-        self._closed = True
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._orders.put(_Order(QUERY, -1, (), lambda result: None))
-            await asyncio.to_thread(thread.join)
+        """End the thread, after the call that runs; what waits is cancelled."""
+        await self._thread.close()
 
-    async def _order(self, priority: int, texts: Sequence[str]) -> Vectors:
-        if self._closed:
-            raise EmbedderError("the embedder is closed")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Vectors] = loop.create_future()
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        return self._model.embed([self._model.tokens(text) for text in texts])
 
-        def settle(result: Vectors | EmbedderError) -> None:
-            if future.done():  # whoever asked was cancelled
-                return
-            if isinstance(result, EmbedderError):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
 
-        def done(result: Vectors | EmbedderError) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(settle, result)
-
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="memproxy-embedder", daemon=True)
-            self._thread.start()
-        self._orders.put(_Order(priority, next(self._numbers), texts, done))
-        return await future
-
-    def _work(self) -> None:
-        while True:
-            order = self._orders.get()
-            if not order.texts:
-                return
-            try:
-                result: Vectors | EmbedderError = self._model.embed([self._model.tokens(t) for t in order.texts])
-            except Exception as error:  # whatever the runtime raises belongs to whoever asked, not to this thread
-                result = EmbedderError(f"the model failed: {type(error).__name__}")
-            order.done(result)
+def _pieces(order: Sequence[int], texts: Sequence[str]) -> Iterator[list[int]]:
+    """The row numbers in pieces of at most PIECE_CHARS characters, or of one text."""
+    piece: list[int] = []
+    held = 0
+    for row in order:
+        if piece and held + len(texts[row]) > PIECE_CHARS:
+            yield piece
+            piece, held = [], 0
+        piece.append(row)
+        held += len(texts[row])
+    if piece:
+        yield piece
 
 
 def open_local(settings: Embed) -> LocalEmbedder:

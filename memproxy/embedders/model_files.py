@@ -26,9 +26,6 @@ BGE_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 # Unrelated texts of this model lie at cosine .58-.64; below .6 (with shared words added) nothing is evidence.
 BGE_FLOOR = 0.6
 BGE_DUPLICATE = 0.9
-# Of a model that nobody calibrated: strict enough that unrelated texts of common models stay below.
-OTHER_FLOOR = 0.35
-OTHER_DUPLICATE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +39,8 @@ class ModelFiles:
     max_tokens: int
     query_prefix: str
     document_prefix: str
-    floor: float
-    duplicate: float
+    floor: float | None  # None: measured when the model is loaded (see calibration.py)
+    duplicate: float | None
 
 
 def bundled() -> ModelFiles:
@@ -84,8 +81,8 @@ def from_directory(settings: Embed) -> ModelFiles:
         max_tokens=settings.max_tokens or 512,
         query_prefix=settings.query_prefix or "",
         document_prefix=settings.document_prefix or "",
-        floor=OTHER_FLOOR,
-        duplicate=OTHER_DUPLICATE,
+        floor=None,
+        duplicate=None,
     )
 
 

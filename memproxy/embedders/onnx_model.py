@@ -12,6 +12,8 @@ from memproxy.embedders.model_files import ModelFiles
 from memproxy.errors import EmbedderError
 from memproxy.interfaces import Vectors
 
+_LONGEST_TOKEN = 40  # characters, white space included
+_HEAD_SHARE = 0.3  # of a text that is too long: what was asked about a pasted document mostly stands at its end
 BATCH = 8  # larger batches are no faster on a CPU, and cost memory
 
 
@@ -42,11 +44,14 @@ class OnnxModel:
 
     def tokens(self, text: str) -> list[int]:
         """The ids of a text, its head and its tail where it is longer than the model reads."""
-        ids: list[int] = self._tokenizer.encode(text).ids
         limit = self._files.max_tokens
+        reach = limit * _LONGEST_TOKEN
+        if len(text) > 2 * reach:  # what lies between cannot be among the first or the last tokens that are kept
+            text = f"{text[:reach]} {text[-reach:]}"
+        ids: list[int] = self._tokenizer.encode(text).ids
         if len(ids) <= limit:
             return ids
-        head = limit // 2
+        head = int(limit * _HEAD_SHARE)
         return ids[:head] + ids[head - limit :]
 
     def embed(self, token_ids: Sequence[Sequence[int]]) -> Vectors:
