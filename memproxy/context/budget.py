@@ -23,7 +23,7 @@ def quarters(text: str) -> int:
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text takes; no tokenizer, rounded up. 4 Latin characters make one, a Han character is one."""
+    """About how many tokens a text takes, rounded up: 4 Latin characters make one, a Han character is one."""
     return math.ceil(quarters(text) / 4)
 
 

@@ -50,7 +50,7 @@ def section_of(candidate: Candidate) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text as one line that cannot pose as anything but an item: no marker, section, role label or hidden character.
+    """The text as one line that can pose as nothing but an item: no marker, section, role label, hidden character.
 
     Ordinary text comes out word for word; only its white space is collapsed.
     """

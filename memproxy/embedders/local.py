@@ -53,7 +53,7 @@ class LocalEmbedder:
         return out
 
     async def close(self) -> None:
-        """End the thread, after the call that runs; what waits is cancelled."""
+        """End the thread, after the call that runs; what waits fails with EmbedderError."""
         await self._thread.close()
 
     def _embed(self, texts: Sequence[str]) -> Vectors:

@@ -39,13 +39,14 @@ class PriorityThread:
         return await asyncio.wrap_future(self._submit(priority, work))
 
     async def close(self) -> None:
-        """Drop what waits, let the running call end, and join the thread."""
+        """Let the running call end, and join the thread; what still waits fails with EmbedderError."""
         with self._changed:
             self._closed = True
             waiting, self._heap = self._heap, []
             self._changed.notify()
         for _, _, future, _ in waiting:
-            future.cancel()
+            if future.set_running_or_notify_cancel():
+                future.set_exception(EmbedderError("the embedder is closed"))
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
 

@@ -15,24 +15,28 @@ _NUMBERS = {name: at for at, month in enumerate(MONTHS, 1) for name in (month, m
 _MONTH = r"(?P<month>" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
+# What stands before the name of a month, and never before the verb "may".
+_TIME_WORD = r"(?:in|since|until|till|by|during|of|last|next|this|early|late|mid|before|after|around|every)"
 
 _ISO = re.compile(rf"\b{_YEAR}-(?P<month>[01]?\d)-(?P<day>[0-3]?\d)\b")
 _NAMED = (
     re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR})?", re.IGNORECASE),
     re.compile(rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR})?", re.IGNORECASE),
     re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}", re.IGNORECASE),
-    re.compile(rf"\b(?:in|since|until|till|by|during|of|last|next|this|early|late|mid|before|after|around|every)[\s-]+{_MONTH}", re.IGNORECASE),
+    re.compile(rf"\b{_TIME_WORD}[\s-]+{_MONTH}", re.IGNORECASE),
 )  # fmt: skip
-_BARE_MONTH = re.compile(r"\b(?P<month>January|February|April|June|July|August|September|October|November|December)\b")
+_BARE_MONTH = re.compile(rf"\b(?P<month>{'|'.join(m.capitalize() for m in MONTHS if m not in ('may', 'march'))})\b")
 _BARE_YEAR = re.compile(rf"\b{_YEAR}\b(?![-.,]\d)")
-_AGO = re.compile(r"\b(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?P<unit>day|week|month|year)s?\s+ago\b", re.IGNORECASE)  # fmt: skip
+_COUNT = r"(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)"
+_AGO = re.compile(rf"\b{_COUNT}\s+(?P<unit>day|week|month|year)s?\s+ago\b", re.IGNORECASE)
 _LAST = re.compile(r"\b(?:last|past|previous)\s+(?P<unit>week|month|year|night)\b", re.IGNORECASE)
-_SPELLED = {word: at for at, word in enumerate("one two three four five six seven eight nine ten".split(), 1)} | {"a": 1, "an": 1}  # fmt: skip
+_SPELLED = {word: at for at, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
+_SPELLED |= {"a": 1, "an": 1}
 _DAYS = {"night": 1, "day": 1, "week": 7, "month": 30, "year": 365}
 
 # "may" the verb: in small letters, or opening a sentence, with neither a number nor a word of time beside it.
 _MODAL_MAY = re.compile(r"(?<![\w'’-])[Mm]ay(?![\w'’-])(?!\s+\d)(?!,?\s+(?:19|20)\d\d)")
-_BEFORE_MONTH = re.compile(r"(?:\d(?:st|nd|rd|th)?(?:\s+of)?|\b(?:in|since|until|till|by|during|of|last|next|this|early|late|mid|before|after|around|every|from|to))[\s-]+$", re.IGNORECASE)  # fmt: skip
+_BEFORE_MONTH = re.compile(rf"(?:\d(?:st|nd|rd|th)?(?:\s+of)?|\b(?:{_TIME_WORD}|from|to))[\s-]+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

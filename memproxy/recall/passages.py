@@ -6,6 +6,7 @@ Long answers hold many things; a passage of a few sentences is found, and fits a
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 PASSAGE_CHARS = 480
@@ -13,10 +14,13 @@ INDEXED_BYTES = 64_000  # of one turn, as UTF-8; what lies between its head and 
 _HEAD_SHARE = 0.75
 _SLACK = 1.3  # a passage may be this much longer rather than leave a stump
 
-# A unit ends after a line, after a sentence's closing mark and blank, or after a CJK full stop (no blank follows there).
+# A unit ends after a line, after a sentence's closing mark and a blank, or after a CJK full stop, which has no blank.
 _BOUNDARY = re.compile(r"\n+|(?<=[.!?…])[\"'”’)\]*_]{0,3}\s+|(?<=[。！？])(?![。！？」』”’])")
 # Characters that belong to what stands before them: joiners, marks, variation selectors, skin tones.
-_CONTINUES = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")  # fmt: skip
+_CONTINUES = re.compile(
+    "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f"
+    "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+)
 
 
 class Span(NamedTuple):
@@ -73,7 +77,7 @@ def _units(text: str, start: int, end: int, limit: int, longest: int) -> list[Sp
     """Lines and sentences; one without an end in sight (code, a table, a list of ids) is cut at a blank."""
     units = []
     edges = [start, *(match.end() for match in _BOUNDARY.finditer(text, start, end)), end]
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in pairwise(edges):
         unit = _trim(text, left, right)
         while unit.end - unit.start > longest:
             cut = _cut(text, unit.start, limit)

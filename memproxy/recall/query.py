@@ -20,7 +20,7 @@ _QUESTION = re.compile(r"[^.!?\n。！？]{8,400}[?？]")
 _SELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _PERSONAL = re.compile(
-    r"\b(?:who|whom|whose|what|which|where|when|why|how|do|does|did|am|was|is|are|have|has|can you (?:tell|remind)|remind)\b"
+    r"\b(?:who|whom|whose|what|which|where|when|why|how|do|does|did|am|was|is|are|have|has|remind)\b"
     r"[^.!?\n]{0,60}?\b(?:i|my|mine|me)\b[^.!?\n]{0,60}\?",
     re.IGNORECASE,
 )

@@ -1,8 +1,8 @@
 """Ranking what the indexes propose: lexical and dense evidence, and what a conversation's shape adds. Pure.
 
 Each leg is scaled to 0..1 over the candidates and the two are summed; a few small additions follow, each measured on
-LoCoMo and BEAM conversations. Scaling makes the best of anything look good, so whether a candidate bears on the question
-at all is decided apart from it, on absolute evidence (`relevance.py`).
+LoCoMo and BEAM conversations. Scaling makes the best of anything look good, so whether a candidate bears on the
+question at all is decided apart from it, on absolute evidence (`relevance.py`).
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _begin(candidate: Candidate, lexical: float, dense: float, weights: Weights)
 
 
 def _lift_turns(tallies: Sequence[_Tally]) -> list[_Tally]:
-    """Facts as further keys of the turns they were taken from: the turn's passage gets the fact's score if that is more.
+    """Facts as further keys of the turns they were taken from: the turn's passage gets the fact's score if that's more.
 
     (Wu et al., "LongMemEval", 2024: facts in the key, verbatim turns as the value.)
     """

@@ -1,12 +1,12 @@
 """Whether anything found bears on the question at all: absolute evidence, apart from the ranking.
 
-What is injected unasked needs a stricter bar than what a search shows: a question to which the memory holds nothing gets
-nothing, however well the best of the unrelated compares with the rest.
+What is injected unasked needs a stricter bar than what a search shows: a question to which the memory holds nothing
+gets nothing, however well the best of the unrelated compares with the rest.
 
 Evidence is the cosine plus a share for the question's terms that the passage contains, weighted by how rare they are.
-Both bars were set on questions of LoCoMo and BEAM conversations, put to the conversation they belong to, to foreign ones,
-and together with everyday requests ("how do I boil an egg?") to memories of 8 to 1,600 passages: 5 % of the questions
-whose answer is among 8 passages are missed, and 6 % of the foreign ones let something in.
+The bars were set on questions of LoCoMo and BEAM conversations, put to the conversation they belong to and to foreign
+ones, and on everyday requests ("how do I boil an egg?"). With 8 passages in memory, 5 % of the questions that one of
+them answers are missed, and 6 % of the others let something in.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _NEGATED = re.compile(r"n['’]t$", re.IGNORECASE)
 _ACCENTED = re.compile(r"[^\W\d_]*[^\W\d_\x00-\x7f][^\W\d_]*")
 
 # Letters that Unicode does not decompose, and that people type without their stroke.
-_STROKES = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ı": "i", "ħ": "h"})  # fmt: skip
+_STROKES = str.maketrans(dict(zip("øØłŁđĐœŒæÆıħ", ("o O l L d D oe Oe ae Ae i h").split(), strict=True)))
 _KEPT_MARKS = {"\u3099", "\u309a", "\u0306"}  # kana voicing, and the breve of Cyrillic й: other letters, not accents
 
 
@@ -125,7 +125,12 @@ def _word(word: str) -> str | None:
 
 # The stemmer for a script; Latin text is taken for English, which does other languages little harm as long as what is
 # stored and what is asked are treated alike.
-_LANGUAGES = ((re.compile(r"[a-z]+"), "english"), (re.compile(r"[\u0400-\u04ff]+"), "russian"), (re.compile(r"[\u0370-\u03ff]+"), "greek"), (re.compile(r"[\u0620-\u06ff]+"), "arabic"))  # fmt: skip
+_LANGUAGES = {
+    "english": re.compile("[a-z]+"),
+    "russian": re.compile("[\u0400-\u04ff]+"),
+    "greek": re.compile("[\u0370-\u03ff]+"),
+    "arabic": re.compile("[\u0620-\u06ff]+"),
+}
 _stemmers: dict[str, snowballstemmer.stemmer] = {}
 _stemming = threading.Lock()  # a Snowball stemmer keeps state while it works
 
@@ -133,7 +138,7 @@ _stemming = threading.Lock()  # a Snowball stemmer keeps state while it works
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The Snowball stem of a case-folded word; words with digits or of other scripts as they are."""
-    for letters, language in _LANGUAGES:
+    for language, letters in _LANGUAGES.items():
         if letters.fullmatch(word):
             with _stemming:
                 stemmer = _stemmers.get(language) or _stemmers.setdefault(language, snowballstemmer.stemmer(language))
