@@ -24,7 +24,7 @@ class Skip(StrEnum):
     BODY = "body"  # not a chat request that can be read
     AMBIGUOUS = "ambiguous"  # duplicate keys where it matters
     UNSPLICEABLE = "unspliceable"  # no place where a block can safely stand
-    TOO_LARGE = "too-large"  # the body is over the reading limit
+    TOO_LARGE = "too-large"  # the body, or its text, is over the reading limit
     CHORE = "chore"  # a front end's title, tag or follow-up generation, or a probe
     NO_QUERY = "no-query"  # no words of the person in the request
     SMALL_TALK = "small-talk"  # a greeting or an acknowledgement

@@ -219,11 +219,9 @@ class Worker:
 
     async def flush(self, seconds: float) -> Progress:
         """Make debounced jobs due now and wait until nothing can run any more, `seconds` at most."""
-        await self._db.write(lambda conn: jobs.make_all_due(conn, self._clock.now()))
-        self.wake()
         try:
             async with asyncio.timeout(seconds):
-                while await self._runnable():  # noqa: ASYNC110 - other processes do jobs too; only rows tell
+                while await self._hasten():  # other processes do jobs too: only rows tell
                     await asyncio.sleep(0.02)
                 idle = True
         except TimeoutError:
@@ -231,11 +229,15 @@ class Worker:
         counts = await self._db.read(jobs.counts)
         return Progress(idle, sum(counts.get(s, 0) for s in ("pending", "waiting", "running")), counts.get("dead", 0))
 
-    async def _runnable(self) -> bool:
+    async def _hasten(self) -> bool:
+        """Make debounced jobs due (also those that came meanwhile); whether any job can run or runs."""
         if self._plan.off:
             return False
         credentials = self._plan.credentials()
-        return await self._db.read(lambda conn: jobs.runnable(conn, credentials))
+        runnable = await self._db.read(lambda conn: jobs.runnable(conn, credentials))
+        if runnable and await self._db.write(lambda conn: jobs.make_all_due(conn, self._clock.now())):
+            self.wake()
+        return runnable
 
 
 async def _pending(conn: Connection, job: Job, session_id: str) -> tuple[list[Turn], list[Turn | None]]:

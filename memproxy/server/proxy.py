@@ -26,6 +26,8 @@ from memproxy.server.upstream import UpstreamClient
 
 log = logging.getLogger(__name__)
 
+MAX_TEXT = 4_000_000  # characters of all messages; over it, reading would hold up everybody else
+
 CHAT = wire.ChatCompletions()  # whose error shape answers where no format claims the path
 
 
@@ -122,6 +124,8 @@ class Proxy:
                 raise identity.Refused(Skip.OFF)
             if request is None:
                 raise identity.Refused(Skip.BODY)
+            if sum(len(message.text) for message in request.messages) > MAX_TEXT:
+                raise identity.Refused(Skip.TOO_LARGE)
             if self._parts.memory.is_chore(request):
                 raise identity.Refused(Skip.CHORE)
             if name is None:

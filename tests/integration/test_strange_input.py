@@ -71,16 +71,23 @@ async def test_a_message_without_words_is_answered_and_nothing_of_the_person_is_
     assert world.ext.requests == []
 
 
-async def test_twenty_megabytes_of_text_are_forwarded_stored_and_bounded(world: World) -> None:
+async def test_twenty_megabytes_of_text_are_forwarded_and_left_alone(world: World) -> None:
     text = "The heron of Brask is grey. " * 750_000
     response = await world.chat("Bo", [user(text)])
     assert response.status_code == 200
-    assert len(world.sent) > 20_000_000
-    [turn] = [t for t in await world.turns("Bo") if t["role"] == "user"]
-    assert turn["content"].startswith("The heron of Brask is grey.")
-    counts = (await world.client.get(world.of("Bo"))).json()
-    assert counts["passages"] < 1000
+    assert json.loads(world.sent)["messages"] == [user(text)]
+    assert response.headers["x-memg-memory"] == "skipped; reason=too-large"
+    assert await world.turns("Bo") == []
+
+
+async def test_a_megabyte_of_text_is_stored_whole_and_indexed_within_bounds(world: World) -> None:
+    text = "The heron of Brask is grey. " * 40_000
+    await world.chat("Bo", [user(text)])
     await world.drain()
+    [stored] = await world.said("Bo")
+    assert stored == text
+    counts = (await world.client.get(world.of("Bo"))).json()
+    assert 0 < counts["passages"] < 1000
     assert len(world.extracted()[0]) < 13_000
 
 
