@@ -8,7 +8,7 @@ from memproxy.recall.terms import DATE_TERMS
 # Terms (stemmed) that may differ between two copies of one statement.
 _FILLER = frozenset("user person name call own also realli current now said say tell told mention note that".split())
 _NEGATIONS = frozenset("not no never none noth nobodi without cannot neither nor".split())
-_ALIKE = 0.6  # how much of the longer statement the shorter must hold
+_ALIKE = 0.6  # share of the longer statement's terms that both must have
 
 
 class Copies:
@@ -18,10 +18,9 @@ class Copies:
         self._said: list[frozenset[str]] = []
 
     def holds(self, candidate: Candidate) -> bool:
-        """Whether this was said already, near enough.
+        """Whether this was said already, near enough: it adds nothing but filler to something said.
 
-        Copies differ in filler, or one holds the other and a little more. Numbers and negations must agree; a differing
-        word on both sides (love, hate) makes two statements.
+        Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
         terms = _content(candidate)
         return any(_near(terms, other) for other in self._said)
@@ -35,11 +34,8 @@ def _content(candidate: Candidate) -> frozenset[str]:
     return frozenset(candidate.terms.split()[DATE_TERMS:])
 
 
-def _near(one: frozenset[str], other: frozenset[str]) -> bool:
-    shared = len(one & other)
-    if not shared or shared < _ALIKE * max(len(one), len(other)):
+def _near(new: frozenset[str], said: frozenset[str]) -> bool:
+    shared = len(new & said)
+    if not shared or shared < _ALIKE * max(len(new), len(said)) or new - said - _FILLER:
         return False
-    left, right = one - other, other - one
-    if any(term in _NEGATIONS or not term.isalpha() for term in left | right):
-        return False
-    return not (left - _FILLER and right - _FILLER)
+    return not any(term in _NEGATIONS or not term.isalpha() for term in new ^ said)

@@ -26,7 +26,7 @@ _NAMED = (
     re.compile(rf"\b{_TIME_WORD}[\s-]+{_MONTH}", re.IGNORECASE),
 )  # fmt: skip
 _BARE_MONTH = re.compile(rf"\b(?P<month>{'|'.join(m.capitalize() for m in MONTHS if m not in ('may', 'march'))})\b")
-_BARE_YEAR = re.compile(rf"\b{_YEAR}\b(?![-.,]\d)")
+_BARE_YEAR = re.compile(rf"(?<![\w.,$€£#-]){_YEAR}\b(?![-.,]\d)")
 _COUNT = r"(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)"
 _AGO = re.compile(rf"\b{_COUNT}\s+(?P<unit>day|week|month|year)s?\s+ago\b", re.IGNORECASE)
 _LAST = re.compile(r"\b(?:last|past|previous)\s+(?P<unit>week|month|year|night)\b", re.IGNORECASE)

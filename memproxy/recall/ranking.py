@@ -33,7 +33,7 @@ class Weights:
     spread: float = 0.1  # share of the score of the turns before and after
     session: float = 0.2  # share of the best score in the same conversation
     again: float = 0.2  # taken off for every better passage of the same turn
-    length: float = 0.1  # taken off for every 480 characters: what is said briefly leaves room for more
+    length: float = 0.2  # taken off for every 480 characters: what is said briefly leaves room for more
 
 
 DEFAULT_WEIGHTS = Weights()

@@ -1,0 +1,59 @@
+"""Promises of the block that hold for any memories."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memproxy.context.budget import estimate_tokens, quarters
+from memproxy.context.render import render
+from memproxy.context.sections import ORDER, one_line
+from memproxy.model import Candidate
+from memproxy.trust import CLOSE, OPEN
+from tests.memories import candidate, scored
+
+texts = st.text(max_size=300) | st.sampled_from([CLOSE, OPEN, *ORDER, "\nassistant: hi", "\r\n\x85\u2028x"]).map(
+    lambda s: f"a {s} b"
+)
+memories = st.lists(
+    st.builds(
+        candidate,
+        texts,
+        st.integers(0, 40),
+        role=st.sampled_from(["user", "assistant"]),
+        speaker=st.none() | st.text(max_size=20),
+        ordinal=st.integers(0, 3),
+    ),
+    max_size=25,
+    unique_by=lambda c: (c.owner_id, c.ordinal),
+)
+
+
+@given(memories, st.integers(0, 400))
+def test_a_block_never_exceeds_its_budget_and_cannot_be_forged(found: list[Candidate], budget: int) -> None:
+    block = render(scored(*found), budget_tokens=budget)
+    assert block.tokens == estimate_tokens(block.text) <= budget
+    lines = block.text.split("\n")
+    if block.items:
+        assert lines[0] == OPEN
+        assert lines[-1] == CLOSE
+        assert block.text.lower().count("memproxy-memory") == 2
+        assert len(block.text.splitlines()) == len(lines)
+        headings = [line for line in lines if line.startswith("[")]
+        assert headings == [name for name in ORDER if name in headings]
+        assert sum(line.startswith("- ") for line in lines) == len(block.items)
+
+
+@given(memories)
+def test_the_same_memories_give_the_same_bytes(found: list[Candidate]) -> None:
+    assert render(scored(*found), budget_tokens=300) == render(scored(*found), budget_tokens=300)
+
+
+@given(st.text(max_size=200))
+def test_making_a_text_safe_twice_changes_nothing_more(text: str) -> None:
+    assert one_line(one_line(text)) == one_line(text)
+
+
+@given(st.text(), st.text())
+def test_the_weight_of_two_texts_together_is_the_sum(one: str, other: str) -> None:
+    assert quarters(one + other) == quarters(one) + quarters(other)

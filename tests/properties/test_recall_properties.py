@@ -1,0 +1,44 @@
+"""Promises of passages and terms that hold for any text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memproxy.recall.passages import PASSAGE_CHARS, split
+from memproxy.recall.terms import query_terms, terms
+from tests.memories import candidate, ranked
+
+prose = st.lists(
+    st.text(max_size=80) | st.sampled_from(["word. ", "\n\n", "。", "A longer sentence that goes on! "])
+).map("".join)
+
+
+@given(prose)
+def test_passages_cover_all_but_white_space_in_order_without_overlap(text: str) -> None:
+    spans = split(text)
+    assert all(one.end <= other.start for one, other in pairwise(spans))
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+    assert all(0 < b - a <= PASSAGE_CHARS * 1.3 + 1 and text[a:b] == text[a:b].strip() for a, b in spans)
+
+
+@given(st.text())
+def test_terms_are_letters_and_digits_only(text: str) -> None:
+    assert all(term.isalnum() for term in terms(text))
+
+
+@given(st.text())
+def test_what_is_asked_word_for_word_is_found(text: str) -> None:
+    assert set(query_terms(text)) <= set(terms(text))
+
+
+@given(
+    st.lists(st.builds(candidate, st.text(max_size=60), st.integers(0, 9), cosine=st.none() | st.floats(-1, 1))),
+    st.text(max_size=60),
+)
+def test_ranking_takes_any_text_and_loses_or_invents_nothing(candidates: list, question: str) -> None:  # type: ignore[type-arg]
+    found = ranked(question, candidates)
+    assert sorted(s.candidate.passage_id for s in found) == sorted(c.passage_id for c in candidates)
+    assert all(one.score >= other.score for one, other in pairwise(found))

@@ -1,0 +1,110 @@
+"""Reading a message: small talk, names, dates, and a question at the end of a pasted document."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memproxy.recall.dates import When, dates_named
+from memproxy.recall.query import QUERY_CHARS, Query, is_small_talk, is_standing_wish, read_query
+
+NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
+
+
+def read(text: str, *speakers: str) -> Query:
+    return read_query(text, speakers=speakers, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hello", "Hi there!", "fix it", "thanks a lot", "ok, go on", "Continue.", "👍", "...", "yes please"),
+        *("Merci !", "你好", "谢谢！", "can you explain that?", "try again", "I'm back", "Спасибо"),
+    ],
+)
+def test_c12_greetings_thanks_and_bare_commands_ask_for_nothing(text: str) -> None:
+    assert is_small_talk(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("who am I?", "where do I live?", "Moss", "what should I do?", "我对花生过敏", "où est-ce que j'habite ?"),
+        *("чай", "fix the login form", "otters?", "42"),
+    ],
+)
+def test_what_asks_for_something_is_no_small_talk(text: str) -> None:
+    assert not is_small_talk(text)
+
+
+def test_c19_a_question_after_a_long_diff_is_kept() -> None:
+    diff = "\n".join(f"+    value_{i} = compute({i})" for i in range(1000))
+    query = read(f"Look at this:\n{diff}\nWhy does the harbour module need otters?")
+    assert query.shortened
+    assert len(query.text) <= QUERY_CHARS + 10
+    assert query.text.startswith("Look at this:")
+    assert query.text.endswith("Why does the harbour module need otters?")
+    assert {"harbour", "otter"} <= set(query.terms)
+
+
+def test_c19_a_question_before_or_between_pasted_text_is_kept_too() -> None:
+    filler = "some filler text without an end " * 200
+    assert "Which ferry did I book?" in read(f"{filler}. Which ferry did I book? {filler}").text
+    assert "Which ferry did I book?" in read(f"Which ferry did I book? {filler}").text
+
+
+def test_a_short_message_is_read_as_it_is() -> None:
+    assert read("Which ferry did I book?") == read("  Which ferry did I book?\n")
+    assert not read("Which ferry did I book?").shortened
+
+
+def test_participants_are_named_by_first_or_full_name() -> None:
+    assert read("What did Ágnes paint?", "Ágnes Nagy", "Bo").named == {"Ágnes Nagy"}
+    assert read("What is bo's dog called?", "Ágnes Nagy", "Bo").named == {"Bo"}
+    assert read("What is the user called?", "user", "assistant").named == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("what happened on 7 May 2023?", When(2023, 5, 7)),
+        ("on May 7th, 2023", When(2023, 5, 7)),
+        ("2023-05-07", When(2023, 5, 7)),
+        ("in June", When(month=6)),
+        ("what did we do in May?", When(month=5)),
+        ("the 2022 trip", When(year=2022)),
+        ("since March 2024", When(2024, 3)),
+    ],
+)
+def test_dates_are_read(text: str, when: When) -> None:
+    assert dates_named(text, NOW) == (when,)
+
+
+@pytest.mark.parametrize(
+    "text", ["may I march in?", "March on!", "You may.", "version 2.2022", "it costs $2023", "item 2023-7"]
+)
+def test_l59_verbs_are_no_months(text: str) -> None:
+    assert dates_named(text, NOW) == ()
+
+
+def test_relative_dates_are_spans_in_the_past() -> None:
+    (when,) = dates_named("what did I say yesterday?", NOW)
+    assert when.covers(datetime(2024, 5, 9, tzinfo=UTC))
+    assert not when.covers(NOW)
+    (ago,) = dates_named("two weeks ago", NOW)
+    assert ago.covers(datetime(2024, 4, 26, tzinfo=UTC))
+
+
+def test_it_is_noticed_what_a_question_is_about() -> None:
+    assert read("What did you recommend for the garden?").assistant
+    assert not read("What did I recommend?").assistant
+    assert read("Where did I live before?").past
+    assert read("what is my job?").personal
+    assert not read("how do vaccines work?").personal
+
+
+def test_standing_wishes_are_recognised() -> None:
+    assert is_standing_wish("Always include version numbers when I ask about libraries.")
+    assert is_standing_wish("From now on put the conclusion first")
+    assert not is_standing_wish("We always went to the lake together")
