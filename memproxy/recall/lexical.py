@@ -34,9 +34,8 @@ class CollectionBM25(BM25Okapi):  # type: ignore[misc]
         self.idf = dict(nd)
 
     def _count(self, document: str) -> dict[str, int]:
-        spaced = f" {document.replace(' ', '  ')} "  # a blank of its own on either side of every term
-        counts = ((term, spaced.count(f" {term} ")) for term in self._weights)
-        return {term: count for term, count in counts if count}
+        words = document.split()
+        return {term: words.count(term) for term in self._weights.keys() & words}
 
     def scores(self) -> list[float]:
         """One score ≥ 0 for each document."""

@@ -29,6 +29,7 @@ _WISH = re.compile(
     r"\b(?:when(?:ever)? I ask|I(?:'d| would)? (?:always |generally |really )?prefer|make sure (?:to|you) always)\b",
     re.IGNORECASE,
 )
+_WISH_HINTS = ("always", "never", "from now on", "whenever", "future", "i ask", "prefer")  # a cheap look first
 _PAST = re.compile(
     r"\b(?:used to|previously|originally|formerly|earlier|before|back then|in the past|at first|history|"
     r"remember|recall|last time|was i|were we|did (?:i|we|you)|have (?:i|we|you) (?:ever|already)|yesterday|ago)\b",
@@ -111,7 +112,8 @@ def is_personal(text: str) -> bool:
 
 def is_standing_wish(text: str) -> bool:
     """Whether somebody says how they want things done from now on; such wishes bear on whole kinds of questions."""
-    return _WISH.search(text) is not None
+    folded = text.lower()
+    return any(hint in folded for hint in _WISH_HINTS) and _WISH.search(text) is not None
 
 
 def _named(text: str, speakers: Iterable[str]) -> frozenset[str]:
