@@ -195,7 +195,10 @@ WHERE tenant = :tenant AND entity = :entity AND model = :model AND dimensions = 
 
 -- name: vectors_models
 -- The models whose vectors are stored.
-SELECT DISTINCT model, dimensions FROM vectors;
+SELECT m.model, v.dimensions
+FROM (SELECT model, min(id) AS id FROM passages WHERE model IS NOT NULL GROUP BY model) m
+CROSS JOIN passages p ON p.id = m.id
+CROSS JOIN vectors v ON v.tenant = p.tenant AND v.entity = p.entity AND v.passage_id = p.id;
 
 -- name: vectors_from
 -- One model's vectors of everybody, a step at a time (to build indexes).
@@ -234,12 +237,12 @@ SELECT p.id, p.tenant, p.entity, p.kind,
     coalesce(t.name, ft.name) AS name,
     coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time
 FROM (
-    SELECT id FROM passages WHERE model IS NULL
-    UNION ALL SELECT id FROM passages WHERE model < :model
-    UNION ALL SELECT id FROM passages WHERE model > :model
+    SELECT id FROM (SELECT id FROM passages WHERE model IS NULL ORDER BY id DESC LIMIT :limit)
+    UNION ALL SELECT id FROM (SELECT id FROM passages WHERE model < :model LIMIT :limit)
+    UNION ALL SELECT id FROM (SELECT id FROM passages WHERE model > :model LIMIT :limit)
     ORDER BY id DESC LIMIT :limit
 ) u
-JOIN passages p ON p.id = u.id
+CROSS JOIN passages p ON p.id = u.id
 LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = p.tenant AND t.entity = p.entity AND t.id = p.owner_id
 LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = p.tenant AND f.entity = p.entity AND f.id = p.owner_id
 LEFT JOIN turns ft ON ft.tenant = p.tenant AND ft.entity = p.entity AND ft.id = f.turn_id

@@ -158,18 +158,21 @@ SELECT
     coalesce(t.name, ft.name) AS speaker,
     coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time,
     coalesce(f.confidence, 1.0) AS confidence,
-    coalesce(t.id, f.turn_id) AS turn_id,
-    v.vector
+    coalesce(t.id, f.turn_id) AS turn_id
 FROM json_each(:ids) i
 CROSS JOIN passages p ON p.id = i.value AND +p.tenant = :tenant AND +p.entity = :entity
 LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = :tenant AND t.entity = :entity AND t.id = p.owner_id
 LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
 LEFT JOIN turns ft ON ft.tenant = :tenant AND ft.entity = :entity AND ft.id = f.turn_id
 LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = :tenant AND s.entity = :entity AND s.id = p.owner_id
-LEFT JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = p.id
-    AND v.model = :model AND v.dimensions = :dimensions
-WHERE coalesce(t.id, f.id, s.id) IS NOT NULL
-ORDER BY i.key;
+WHERE coalesce(t.id, f.id, s.id) IS NOT NULL;
+
+-- name: vectors_of_passages
+-- The vectors that one model made of the given passages (a JSON array of ids).
+SELECT v.passage_id, v.vector
+FROM json_each(:ids) i
+CROSS JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = i.value
+WHERE v.model = :model AND v.dimensions = :dimensions;
 
 -- name: search_neighbours
 -- Passages of the turns just before and after the given places (a JSON array of [session id, seq]).

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
-
 from memproxy.interfaces import Connection, Row, Vectors
 from memproxy.model import Candidate, Entity, ItemKind, Speaker
 from memproxy.store import index, vectors
@@ -18,6 +16,7 @@ from memproxy.store.vectors import add_vectors
 
 __all__ = ["Proposal", "Unembedded", "add_vectors", "neighbours", "propose", "unembedded"]
 
+_MOST_POSTINGS = 5000  # read for one query; the rarest terms go first, and words that are everywhere may be left out
 _KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
 
 
@@ -67,9 +66,12 @@ async def propose(
     wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
     frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
     ids = await _lexical(conn, wanted, frequencies, total)
+    cosines: dict[int, float] = {}
     if vector is not None and model is not None:
-        ids += await _nearest(conn, wanted, vector, model)
-    candidates = await _candidates(conn, entity, list(dict.fromkeys(ids)), vector, model)
+        cosines = await _nearest(conn, wanted, vector, model)
+        rest = [i for i in ids if i not in cosines]
+        cosines |= await vectors.cosines_of(conn, entity, vector, model, rest)
+    candidates = await _candidates(conn, entity, list(dict.fromkeys([*ids, *cosines])), cosines)
     return Proposal(tuple(candidates), total, frequencies, int(stats["terms"]) / total)
 
 
@@ -85,7 +87,11 @@ async def neighbours(
     if not places:
         return []
     rows = await conn.all("search_neighbours", **scoped(entity), places=json.dumps([list(p) for p in places]))
-    return await _candidates(conn, entity, [int(row["id"]) for row in rows], vector, model)
+    ids = [int(row["id"]) for row in rows]
+    cosines: dict[int, float] = {}
+    if vector is not None and model is not None:
+        cosines = await vectors.cosines_of(conn, entity, vector, model, ids)
+    return await _candidates(conn, entity, ids, cosines)
 
 
 async def unembedded(conn: Connection, model: str, limit: int) -> list[Unembedded]:
@@ -115,7 +121,12 @@ class _Wanted:
 
 async def _lexical(conn: Connection, wanted: _Wanted, frequencies: Mapping[str, int], total: int) -> list[int]:
     # The inverse document frequency of BM25, in the form that stays positive in small collections.
-    weights = {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in frequencies.items() if n}
+    weights: dict[str, float] = {}
+    postings = 0
+    for term, n in sorted(frequencies.items(), key=lambda item: item[1]):
+        if n and (not weights or postings + n <= _MOST_POSTINGS):
+            weights[term] = math.log(1 + (total - n + 0.5) / (n + 0.5))
+            postings += n
     if not weights:
         return []
     return await index.matches(
@@ -123,15 +134,15 @@ async def _lexical(conn: Connection, wanted: _Wanted, frequencies: Mapping[str, 
     )
 
 
-async def _nearest(conn: Connection, wanted: _Wanted, vector: Vectors, model: str) -> list[int]:
+async def _nearest(conn: Connection, wanted: _Wanted, vector: Vectors, model: str) -> dict[int, float]:
     """The nearest that may be proposed: asked for in growing numbers, since some of the nearest may not be."""
     k = wanted.limit
     while True:
-        ids = await vectors.nearest(conn, wanted.entity, vector, model, k)
-        eligible = await _eligible(conn, wanted, ids)
-        found = [i for i in ids if i in eligible]
-        if len(found) >= wanted.limit or len(ids) < k:
-            return found[: wanted.limit]
+        nearest = await vectors.nearest(conn, wanted.entity, vector, model, k)
+        eligible = await _eligible(conn, wanted, list(nearest))
+        found = [i for i in nearest if i in eligible]
+        if len(found) >= wanted.limit or len(nearest) < k:
+            return {i: nearest[i] for i in found[: wanted.limit]}
         k *= 4
 
 
@@ -147,24 +158,17 @@ async def _eligible(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> se
 
 
 async def _candidates(
-    conn: Connection, entity: Entity, ids: Sequence[int], vector: Vectors | None, model: str | None
+    conn: Connection, entity: Entity, ids: Sequence[int], cosines: Mapping[int, float]
 ) -> list[Candidate]:
+    """The candidates in the order of their ids."""
     if not ids:
         return []
-    query = None if vector is None or model is None else vectors.from_blob(vectors.to_blob(vector))
-    rows = await conn.all(
-        "search_candidates",
-        **scoped(entity),
-        ids=json.dumps(list(ids)),
-        model=model if query is not None else None,
-        dimensions=0 if query is None else query.size,
-    )
-    return [_candidate(row, query) for row in rows]
+    rows = await conn.all("search_candidates", **scoped(entity), ids=json.dumps(list(ids)))
+    by_id = {int(row["id"]): row for row in rows}
+    return [_candidate(by_id[i], cosines.get(i)) for i in ids if i in by_id]
 
 
-def _candidate(row: Row, query: Vectors | None) -> Candidate:
-    blob = row["vector"]
-    cosine = None if query is None or blob is None else float(np.dot(vectors.from_blob(blob), query))
+def _candidate(row: Row, cosine: float | None) -> Candidate:
     return Candidate(
         passage_id=int(row["id"]),
         kind=row["kind"],

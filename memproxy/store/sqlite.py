@@ -27,10 +27,11 @@ _Identity = tuple[int, int]  # device and inode
 
 _COMMON = ("foreign_keys = ON", "temp_store = MEMORY", "cache_size = -16000")
 _WRITER = (
+    "page_size = 8192",  # of a new file: a vector of 384 dimensions then needs no overflow page
     "synchronous = FULL",  # a commit is on the disk when it returns
     "secure_delete = ON",  # deleted bytes are overwritten
     "journal_size_limit = 16777216",  # a WAL that once grew is cut back
-    "wal_autocheckpoint = 1000",
+    "wal_autocheckpoint = 500",  # pages: 4 MB
 )
 _READER = ("query_only = ON",)
 

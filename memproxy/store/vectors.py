@@ -8,9 +8,11 @@ the extension makes them again.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Row, Vectors
@@ -70,22 +72,47 @@ async def remove_vectors(conn: Connection, entity: Entity, passage_ids: Sequence
     return removed
 
 
-async def nearest(conn: Connection, entity: Entity, vector: Vectors, model: str, k: int) -> list[int]:
-    """Ids of the k passages of the entity whose vectors of this model have the greatest cosine, nearest first."""
+async def nearest(conn: Connection, entity: Entity, vector: Vectors, model: str, k: int) -> dict[int, float]:
+    """The k passages of the entity with the greatest cosine by this model: id to cosine, nearest first."""
     query = to_blob(vector)
     table = await _usable_index(conn, model, len(query) // 4)
     if table is not None and k <= _MOST_NEAREST:
         rows = await conn.all("vec0_nearest", table=table, scope=scope_token(entity), vector=query, k=k)
-        return [int(row["passage_id"]) for row in rows]
+        return {int(row["passage_id"]): 1.0 - float(row["distance"]) for row in rows}
     rows = await conn.all("vectors_of_model", **scoped(entity), model=model, dimensions=len(query) // 4)
     if not rows:
-        return []
-    ids = np.array([row["passage_id"] for row in rows])
-    cosines = from_blob(b"".join(row["vector"] for row in rows)).reshape(len(rows), -1) @ from_blob(query)
+        return {}
+    ids, cosines = _compared(rows, query)
     if k < len(rows):
         best = np.argpartition(-cosines, k - 1)[:k]
         ids, cosines = ids[best], cosines[best]
-    return [int(i) for i in ids[np.argsort(-cosines, kind="stable")]]
+    order = np.argsort(-cosines, kind="stable")
+    return dict(zip(ids[order].tolist(), cosines[order].tolist(), strict=True))
+
+
+async def cosines_of(
+    conn: Connection, entity: Entity, vector: Vectors, model: str, passage_ids: Sequence[int]
+) -> dict[int, float]:
+    """The cosines of given passages; those without a vector of this model are left out."""
+    query = to_blob(vector)
+    rows = await conn.all(
+        "vectors_of_passages",
+        **scoped(entity),
+        ids=json.dumps(list(passage_ids)),
+        model=model,
+        dimensions=len(query) // 4,
+    )
+    if not rows:
+        return {}
+    ids, cosines = _compared(rows, query)
+    return dict(zip(ids.tolist(), cosines.tolist(), strict=True))
+
+
+def _compared(rows: Sequence[Row], query: bytes) -> tuple[NDArray[np.int64], Vectors]:
+    """Ids and cosines of rows with `passage_id` and `vector`; both sides have unit length."""
+    ids = np.array([row["passage_id"] for row in rows], dtype=np.int64)
+    matrix = from_blob(b"".join(row["vector"] for row in rows)).reshape(len(rows), -1)
+    return ids, matrix @ from_blob(query)
 
 
 # --- vec0 tables ---

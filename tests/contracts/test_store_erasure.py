@@ -123,6 +123,30 @@ def counting(number: int) -> Callable[[Connection], Awaitable[dict[str, int]]]:
     return lambda conn: entities.counts(conn, Entity(f"other-{number}"))
 
 
+async def test_copies_that_page_splits_left_behind_go_too(db: SqliteDatabase, tmp_path: Path) -> None:
+    chance = random.Random(13)
+    people = [
+        Entity(f"{n:02d}-{'staying' if n % 2 else 'quillhaven'}") for n in range(40)
+    ]  # side by side in every tree
+
+    async def chatter(conn: Connection) -> None:
+        opened = {}
+        for person in people:
+            await entities.ensure(conn, person, NOW)
+            opened[person] = (await sessions.open_session(conn, person, None, NOW)).id
+        for _ in range(3000):
+            person, key = chance.choice(people), f"{chance.getrandbits(64):016x}" * chance.randint(1, 8)
+            await sessions.put_mark(conn, person, key, opened[person], 1, "said", NOW)
+
+    await db.write(chatter)
+    for person in people[::2]:
+        await db.write(lambda conn, e=person: erasure.erase(conn, e))  # type: ignore[misc]
+    assert await db.scrub()
+    left = all_bytes(tmp_path)
+    assert b"quillhaven" not in left
+    assert b"staying" in left
+
+
 async def test_a_running_job_cannot_bring_erased_data_back(db: SqliteDatabase) -> None:
     await db.write(lambda conn: live(conn, VICTIM, "xylorimba", 1))
     job = await db.write(lambda conn: jobs.claim(conn, "w", NOW, 60))

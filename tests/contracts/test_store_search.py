@@ -186,9 +186,8 @@ async def test_deleted_and_hidden_things_are_found_by_no_way(db: SqliteDatabase)
     found = await ask(db, ADA, ["kayak"], direction(1))
     assert texts(found.candidates) == ["kayak two"]
     assert (found.passages, found.document_frequencies, found.average_length) == (1, {"kayak": 1}, 2.0)
-    assert await db.read(lambda conn: vectors.nearest(conn, ADA, direction(1), MODEL, 9)) == [
-        found.candidates[0].passage_id
-    ]
+    nearest = await db.read(lambda conn: vectors.nearest(conn, ADA, direction(1), MODEL, 9))
+    assert list(nearest) == [found.candidates[0].passage_id]
 
 
 async def test_superseded_facts_are_proposed_only_when_asked_for(db: SqliteDatabase) -> None:
