@@ -382,10 +382,10 @@ def jobs_list(
 @jobs.command("retry")
 def jobs_retry(job_id: str, config: ConfigOption = None, db: DbOption = None, json_output: JsonOption = False) -> None:
     """Bring a dead job back."""
-    from memproxy.store import jobs as rows
+    from memproxy.lifecycle.dead_letters import bring_back
 
     done = _on_store(
-        config, db, lambda parts, e: parts.db.write(lambda c: rows.replay(c, job_id, parts.clock.now())), "default"
+        config, db, lambda parts, e: parts.db.write(lambda c: bring_back(c, job_id, parts.clock.now())), "default"
     )
     if not done:
         raise Problem(404, "No such dead job", "See: memproxy jobs list --state dead")

@@ -37,6 +37,7 @@ from memproxy.model import (
 from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
 from memproxy.store import entities, jobs, passages, receipts, sessions, turns
+from memproxy.store import facts as fact_rows
 from memproxy.trust import cut_blocks, mask_secrets
 
 log = logging.getLogger(__name__)
@@ -187,8 +188,14 @@ class Memory:
         self._background(self._put_receipt(receipt))
 
     async def _put_receipt(self, receipt: Receipt) -> None:
+        facts = [item.id for item in receipt.block.items if item.kind == "fact"]
+
+        async def put(conn: Connection) -> None:
+            await receipts.put(conn, receipt)
+            await fact_rows.count_recalled(conn, receipt.entity, facts, receipt.time)
+
         try:
-            await self._db.write(lambda conn: receipts.put(conn, receipt))
+            await self._db.write(put)
         except StoreError as error:
             log.warning("a receipt could not be stored: %s", type(error).__name__)
 

@@ -16,6 +16,7 @@ from memproxy.lifecycle.indexing import reindex_fact, reindex_turn, turn_passage
 from memproxy.lifecycle.learning import hide_quote, learn, withdraw
 from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import Entity, Fact, FactDraft, Speaker, Turn, new_id
+from memproxy.recall.passages import embedding_text
 from memproxy.store import entities, jobs, passages, receipts, sessions, turns
 from memproxy.store import facts as fact_rows
 from memproxy.trust import cut_blocks, looks_like_instruction, mask_secrets
@@ -204,7 +205,7 @@ class Curator:
         if self._embedder is None:
             return None
         try:
-            return await self._embedder.embed_documents(texts)
+            return await self._embedder.embed_documents([embedding_text(text, "user") for text in texts])
         except EmbedderError:
             return None  # stored without a vector; the indexer catches up
 

@@ -20,11 +20,13 @@ from memproxy.extraction.extract import Extracted, extract
 from memproxy.extraction.reconcile import Insert, Reinforce, Reject
 from memproxy.extraction.windows import windows
 from memproxy.interfaces import Clock, Connection, Database, Embedder
+from memproxy.lifecycle.dead_letters import bury
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.learning import Learned, learn
 from memproxy.model import Job, Turn, new_id
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import ChatClient
+from memproxy.recall.passages import embedding_text
 from memproxy.settings import Extraction
 from memproxy.store import jobs, turns, usage
 
@@ -135,11 +137,15 @@ class Worker:
             raise ProviderBusy("no-credential")
         pending, before = await self._db.read(lambda conn: _pending(conn, job, session_id))
         for window in windows(pending, before, self._settings.max_chars):
-            if not await self._within_budget(job):
+            if not await self._within_budget(job) or not await self._renew(job):
                 return
             found = await extract(self._client, endpoint, window, self._timezone)
             await self._store(job, window, found)
         await self._db.write(lambda conn: jobs.finish(conn, job))
+
+    async def _renew(self, job: Job) -> bool:
+        """Keep the job for another call; False where the lease ran out and somebody else has it."""
+        return await self._db.write(lambda conn: jobs.renew(conn, job, self._clock.now(), LEASE_SECONDS))
 
     async def _within_budget(self, job: Job) -> bool:
         now = self._clock.now()
@@ -156,7 +162,8 @@ class Worker:
         accepted = found.drafts.accepted
         if self._embedder is not None and accepted:
             try:
-                vectors = await self._embedder.embed_documents([draft.text for draft in accepted])
+                texts = [embedding_text(draft.text, draft.source_role) for draft in accepted]
+                vectors = await self._embedder.embed_documents(texts)
                 info = self._embedder.info
             except EmbedderError:
                 vectors = None  # stored without: the indexer catches up when the embedder returns
@@ -215,13 +222,13 @@ class Worker:
     async def _bury(self, job: Job, reason: str) -> None:
         log.warning("extraction job %s is dead: %s (memproxy jobs retry brings it back)", job.id, reason)
         self._metrics.extractions.labels("dead").inc()
-        await self._db.write(lambda conn: jobs.bury(conn, job, reason))
+        await self._db.write(lambda conn: bury(conn, job, reason))
 
     async def flush(self, seconds: float) -> Progress:
         """Make debounced jobs due now and wait until nothing can run any more, `seconds` at most."""
         try:
             async with asyncio.timeout(seconds):
-                while await self._hasten():  # other processes do jobs too: only rows tell
+                while await self._hasten():  # noqa: ASYNC110 - other processes do jobs too: only rows tell
                     await asyncio.sleep(0.02)
                 idle = True
         except TimeoutError:
@@ -235,7 +242,8 @@ class Worker:
             return False
         credentials = self._plan.credentials()
         runnable = await self._db.read(lambda conn: jobs.runnable(conn, credentials))
-        if runnable and await self._db.write(lambda conn: jobs.make_all_due(conn, self._clock.now())):
+        if runnable:
+            await self._db.write(lambda conn: jobs.make_all_due(conn, self._clock.now()))
             self.wake()
         return runnable
 

@@ -7,6 +7,7 @@ question at all is decided apart from it, on absolute evidence (`relevance.py`).
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ class Weights:
     k1: float = 0.9  # BM25: how soon repetitions of a term stop counting
     b: float = 0.75  # BM25: how much longer passages are discounted
     own: float = 0.4  # the person's own words, unless the question names somebody or asks what the assistant said
-    named: float = 0.3  # words of the participant that the question names
+    named: float = 0.5  # words of the participant that the question names
     dated: float = 0.1  # said at a time that the question names
     wish: float = 0.3  # a standing wish of the person ("always …", "when I ask about … ")
     spread: float = 0.1  # share of the score of the turns before and after
@@ -37,6 +38,7 @@ class Weights:
 
 
 DEFAULT_WEIGHTS = Weights()
+_POOL = 250  # candidates that are looked at more closely: the best by their two legs
 _LENGTH_UNIT = 480
 
 
@@ -88,7 +90,7 @@ def rank(
     if floor is not None:
         allowed = related(query, candidates, bm25.coverage(), floor)
         tallies = [tally for tally, may in zip(tallies, allowed, strict=True) if may]
-    tallies = _lift_turns(tallies)
+    tallies = heapq.nsmallest(max(_POOL, 2 * limit), _lift_turns(tallies), key=lambda t: t.order)
     for tally in tallies:
         _favour(tally, query, weights)
     _spread(tallies, weights.spread)

@@ -17,9 +17,9 @@ from memproxy.model import Candidate
 from memproxy.recall.query import Query
 
 COVERAGE_WEIGHT = 0.2  # what containing every term of the question adds to the cosine
-COVERED = 0.4  # share of the question's terms that is evidence by itself, where there is no cosine
+COVERED = 0.3  # share of the question's terms that is evidence by itself, where there is no cosine
 SECONDARY = 0.12  # how far below the floor others may lie, once something is above it
-SECONDARY_COVERED = 0.1
+SECONDARY_COVERED = 0.05  # the same without any vectors
 PERSONAL = 0.04  # how much lower the floor is for a question about oneself ("what is my job?")
 
 

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memproxy import __version__
 from memproxy.errors import Problem, StoreError
 from memproxy.lifecycle.curation import PastTurn
+from memproxy.lifecycle.dead_letters import bring_back
 from memproxy.model import DEFAULT_TENANT, Entity, ItemKind
 from memproxy.server import views
 from memproxy.server.access import Access, Caller, Headers
@@ -116,7 +117,7 @@ async def retry_job(call: Call) -> Response:
     """Bring a dead job back."""
     call.admin()
     job_id, now = call.segment("job"), call.parts.clock.now()
-    if not await call.parts.db.write(lambda conn: jobs.replay(conn, job_id, now)):
+    if not await call.parts.db.write(lambda conn: bring_back(conn, job_id, now)):
         raise Problem(404, "No such dead job")
     call.parts.worker.wake()
     return _json({"retried": 1})

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,7 @@ from memproxy.clock import SystemClock
 from memproxy.embedders import make_embedder
 from memproxy.errors import EmbedderError, StoreError
 from memproxy.events import Metrics
-from memproxy.interfaces import Clock, Embedder
+from memproxy.interfaces import Clock, Connection, Embedder
 from memproxy.lifecycle.curation import Curator
 from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
 from memproxy.lifecycle.indexing import Indexer
@@ -28,6 +29,8 @@ from memproxy.store import entities, erasure, jobs, meta, receipts
 from memproxy.store.sqlite import SqliteDatabase
 
 log = logging.getLogger(__name__)
+
+JOBS_KEPT = timedelta(days=7)  # after they are done; dead ones stay until somebody looks
 
 
 @dataclass
@@ -72,11 +75,17 @@ class Parts:
         self._tasks = []
 
     async def _prune(self) -> None:
-        """Drop old receipts, for as long as the server runs."""
+        """Drop old receipts and finished jobs, for as long as the server runs."""
         limits = self.settings.receipts
+
+        async def prune(conn: Connection) -> None:
+            now = self.clock.now()
+            await receipts.prune(conn, limits.days, limits.max, now)
+            await jobs.prune(conn, now - JOBS_KEPT)
+
         while True:
             try:
-                await self.db.write(lambda conn: receipts.prune(conn, limits.days, limits.max, self.clock.now()))
+                await self.db.write(prune)
             except StoreError as error:
                 log.warning("old receipts stay for now: %s", type(error).__name__)
             await asyncio.sleep(max(1.0, self.settings.prune_interval))

@@ -133,7 +133,8 @@ async def test_c12_nothing_is_injected_where_nothing_bears_on_the_message(tmp_pa
 
 
 async def test_with_nothing_to_inject_the_body_goes_on_as_it_came(world: World) -> None:
-    raw = b'{ "model":"m" , "messages" : [ {"role":"user","content":"na\\u00efve \\ud83d"} ], "n":1.0, "x":12345678901234567890123 }'
+    messages = b'[ {"role":"user","content":"na\\u00efve \\ud83d"} ]'
+    raw = b'{ "model":"m" , "messages" : ' + messages + b', "n":1.0, "x":12345678901234567890123 }'
     await world.client.post(
         f"{world.url}/v1/chat/completions",
         content=raw,
@@ -235,7 +236,11 @@ async def test_j6_and_j8_instruction_shaped_memory_is_kept_back(world: World) ->
     await world.seed("Bo", "Teaches a course on the phrase 'disregard your rules'")
     assert await world.mem("Bo") == ["Teaches a course on the phrase 'disregard your rules'"]
     assert len(await world.rows("Bo", status="quarantined")) == 2
-    for question in ("which tea do I likes?", "what about the rules and the address book?", "which course on which phrase?"):
+    for question in (
+        "which tea do I likes?",
+        "what about the rules and the address book?",
+        "which course on which phrase?",
+    ):
         block = await world.ask("Bo", question)
         assert "admin page" not in block
         assert "x@y.example" not in block

@@ -120,8 +120,7 @@ async def test_e8_a_turn_that_arrives_during_an_extraction_is_learned_too(world:
     history: list[dict[str, object]] = []
     await world.say("Bo", history, "I own a kayak")
     draining = asyncio.create_task(world.drain())
-    while not world.ext.requests:
-        await asyncio.sleep(0.01)
+    await world.ext.wait_for(lambda ext: bool(ext.requests))
     await world.say("Bo", history, "I own a canoe as well")
     world.ext.reply(facts("I own a canoe as well"))
     release.set()
@@ -173,8 +172,7 @@ async def test_h6_a_job_queued_before_an_erasure_creates_nothing(world: World) -
     world.ext.reply_with(paused)
     await world.chat("Bo", [user("I own a kayak")])
     draining = asyncio.create_task(world.drain())
-    while not world.ext.requests:
-        await asyncio.sleep(0.01)
+    await world.ext.wait_for(lambda ext: bool(ext.requests))
     counts = (await world.client.delete(world.of("Bo"))).json()["deleted"]
     assert counts["turns"] == 2
     release.set()
@@ -401,3 +399,16 @@ async def test_n6_an_upstream_that_is_down_is_a_502_in_the_clients_shape(world: 
     assert response.status_code == 502
     assert set(response.json()["error"]) == {"message", "type", "param", "code"}
     assert await world.turns("Bo") == []
+
+
+async def test_a_turn_that_no_model_digests_does_not_stop_what_is_said_after_it(tmp_path: Path) -> None:
+    async with World.open(tmp_path, extraction__max_attempts=1) as world:
+        world.ext.reply_raw(500, [JSON], [b"{}"])
+        history: list[dict[str, object]] = []
+        await world.say("Bo", history, "I own a kayak")
+        assert (await world.drain())["dead"] == 1
+        world.ext.reply(facts("I own a canoe"))
+        await world.say("Bo", history, "I own a canoe")
+        await world.drain()
+        assert "kayak" not in world.extracted()[-1]
+        assert await world.mem("Bo") == ["I own a canoe"]

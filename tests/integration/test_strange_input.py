@@ -91,7 +91,7 @@ async def test_a_megabyte_of_text_is_stored_whole_and_indexed_within_bounds(worl
     assert len(world.extracted()[0]) < 13_000
 
 
-BAD_ENTITIES = {
+BAD_ENTITIES: dict[str, str | bytes] = {
     "long": "a" * 10_240,
     "nul": "a\x00b",
     "newline": "a\nb",
