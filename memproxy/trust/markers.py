@@ -8,6 +8,7 @@ OPEN = "<memproxy-memory>"
 CLOSE = "</memproxy-memory>"
 
 _MARKER = re.compile(r"<\s*+(/?)\s*+memproxy-memory\s*+/?\s*+>", re.IGNORECASE)
+_WORD = re.compile(r"memproxy-memory", re.IGNORECASE)
 
 
 def cut_blocks(text: str) -> str:
@@ -26,7 +27,11 @@ def cut_blocks(text: str) -> str:
         end = stop
         while block and end < len(text) and text[end].isspace():
             end += 1
-    return "".join([*pieces, text[end:]]).strip() if end else text
+    if not end:
+        return text
+    left = "".join([*pieces, text[end:]]).strip()
+    # Pieces of markers around a cut may join into another one; such text is nobody's prose, and loses the word.
+    return _WORD.sub("memory", left) if _MARKER.search(left) else left
 
 
 def _spans(text: str) -> list[tuple[int, int, bool]]:
