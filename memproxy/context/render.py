@@ -68,6 +68,10 @@ class _Draft:
         self._zone = zone
         self._sections: dict[str, dict[str, _Day]] = {}
 
+    def may_hold(self, candidate: Candidate) -> bool:
+        """A cheap look: False where a candidate cannot fit, even if half of it were white space."""
+        return len(candidate.text) <= 2 * self._room
+
     @property
     def room(self) -> int:
         """What is left, in quarters of a token."""
@@ -76,8 +80,6 @@ class _Draft:
     def take(self, item: Scored, section: str, *, dated: bool = True, limit: int | None = None) -> bool:
         """Take an item in if all of it fits the room (and `limit`); whether it did."""
         candidate = item.candidate
-        if len(candidate.text) > 2 * self._room:  # even if half of it is white space
-            return False
         words = one_line(candidate.text)
         if not words:
             return False
@@ -148,7 +150,7 @@ def render(
             copies.add(item.candidate)
     for item in found:
         candidate = item.candidate
-        if (candidate.kind, candidate.owner_id) in shown or copies.holds(candidate):
+        if (candidate.kind, candidate.owner_id) in shown or not draft.may_hold(candidate) or copies.holds(candidate):
             continue
         if draft.take(item, section_of(candidate)):
             copies.add(candidate)

@@ -7,7 +7,6 @@ question at all is decided apart from it, on absolute evidence (`relevance.py`).
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +29,7 @@ class Weights:
     own: float = 0.4  # the person's own words, unless the question names somebody or asks what the assistant said
     named: float = 0.5  # words of the participant that the question names
     dated: float = 0.1  # said at a time that the question names
-    wish: float = 0.3  # a standing wish of the person ("always …", "when I ask about … ")
+    wish: float = 0.4  # a standing wish of the person ("always …", "when I ask about … ")
     spread: float = 0.1  # share of the score of the turns before and after
     session: float = 0.2  # share of the best score in the same conversation
     again: float = 0.2  # taken off for every better passage of the same turn
@@ -38,7 +37,6 @@ class Weights:
 
 
 DEFAULT_WEIGHTS = Weights()
-_POOL = 250  # candidates that are looked at more closely: the best by their two legs
 _LENGTH_UNIT = 480
 
 
@@ -56,10 +54,10 @@ class _Tally:
             self.parts[part] = self.parts.get(part, 0.0) + amount
 
     @property
-    def order(self) -> tuple[float, float, str, int]:
-        """Best first; among equals the newest, and then always the same."""
+    def order(self) -> tuple[float, int, str, int]:
+        """Best first; among equals what was stored last, so that the order is always the same."""
         candidate = self.candidate
-        return (-self.score, -candidate.time.timestamp(), candidate.owner_id, candidate.ordinal)
+        return (-self.score, -candidate.passage_id, candidate.owner_id, candidate.ordinal)
 
 
 def rank(
@@ -90,7 +88,7 @@ def rank(
     if floor is not None:
         allowed = related(query, candidates, bm25.coverage(), floor)
         tallies = [tally for tally, may in zip(tallies, allowed, strict=True) if may]
-    tallies = heapq.nsmallest(max(_POOL, 2 * limit), _lift_turns(tallies), key=lambda t: t.order)
+    tallies = _lift_turns(tallies)
     for tally in tallies:
         _favour(tally, query, weights)
     _spread(tallies, weights.spread)
@@ -155,30 +153,29 @@ def _favour(tally: _Tally, query: Query, weights: Weights) -> None:
         tally.add("own", weights.own * (candidate.role == "user"))
     if candidate.role == "user" and is_standing_wish(candidate.text):
         tally.add("wish", weights.wish)
-    if any(when.covers(candidate.time) for when in query.dates):
+    if query.dates and any(when.covers(candidate.time) for when in query.dates):
         tally.add("dated", weights.dated)
 
 
 def _spread(tallies: Sequence[_Tally], share: float) -> None:
     """Turns beside a good one are about the same: a question and its answer, a story over several turns."""
-    best: dict[tuple[str, int], float] = defaultdict(float)
-    for tally in tallies:
-        if tally.candidate.kind == "turn":
-            key = (tally.candidate.session_id or "", tally.candidate.seq)
-            best[key] = max(best[key], tally.score)
-    for tally in tallies:
-        if tally.candidate.kind == "turn":
-            session, seq = tally.candidate.session_id or "", tally.candidate.seq
-            tally.add("spread", share * (best.get((session, seq - 1), 0.0) + best.get((session, seq + 1), 0.0)))
+    turns = [tally for tally in tallies if tally.candidate.kind == "turn"]
+    best: dict[tuple[str | None, int], float] = {}
+    for tally in turns:
+        key = (tally.candidate.session_id, tally.candidate.seq)
+        best[key] = max(best.get(key, 0.0), tally.score)
+    for tally in turns:
+        session, seq = tally.candidate.session_id, tally.candidate.seq
+        tally.add("spread", share * (best.get((session, seq - 1), 0.0) + best.get((session, seq + 1), 0.0)))
 
 
 def _favour_sessions(tallies: Sequence[_Tally], share: float) -> None:
-    best: dict[str, float] = defaultdict(float)
-    for tally in tallies:
-        if tally.candidate.session_id is not None:
-            best[tally.candidate.session_id] = max(best[tally.candidate.session_id], tally.score)
-    for tally in tallies:
-        tally.add("session", share * best.get(tally.candidate.session_id or "", 0.0))
+    of_a_session = [tally for tally in tallies if tally.candidate.session_id is not None]
+    best: dict[str | None, float] = defaultdict(float)
+    for tally in of_a_session:
+        best[tally.candidate.session_id] = max(best[tally.candidate.session_id], tally.score)
+    for tally in of_a_session:
+        tally.add("session", share * best[tally.candidate.session_id])
 
 
 def _thin_out(tallies: Sequence[_Tally], weights: Weights) -> None:
