@@ -17,7 +17,7 @@ from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import search
 
-PROPOSED = 300  # by each index; more changes what is ranked first in no measured case
+PROPOSED = 200  # by each index; more changes little of what is ranked first
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
@@ -63,18 +63,20 @@ class Recaller:
             self._metrics.shortened.labels("query").inc()
         if query.small_talk and floor:
             return Found(query, ())
-        vector = await self._vector(query)
+        embedding = asyncio.create_task(self._vector(query))
         model = self._embedder.info.model if self._embedder is not None else None
 
         async def look(conn: Connection) -> tuple[search.Proposal, list[Fact], list[Fact]]:
-            proposal = await search.propose(
-                conn, entity, terms=query.terms, vector=vector, model=model, limit=PROPOSED, kinds=kinds
-            )
+            matched = await search.matching(conn, entity, terms=query.terms, limit=PROPOSED, kinds=kinds)
+            proposal = await search.with_nearest(conn, matched, await embedding, model)
             turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id})
             past = await fact_rows.of_turns(conn, entity, turn_ids)
             return proposal, past, await self._who(conn, entity)
 
-        proposal, told, standing = await self._db.read(look)
+        try:
+            proposal, told, standing = await self._db.read(look)
+        finally:
+            embedding.cancel()
         speakers = {candidate.speaker for candidate in proposal.candidates if candidate.speaker}
         query = read_query(text, speakers=speakers, now=now)
         candidates = [c for c in proposal.candidates if (c.session_id, c.seq) not in present]

@@ -14,7 +14,17 @@ from memproxy.store import index, vectors
 from memproxy.store.rows import scoped, to_time
 from memproxy.store.vectors import add_vectors
 
-__all__ = ["Proposal", "Unembedded", "add_vectors", "neighbours", "propose", "unembedded"]
+__all__ = [
+    "Matched",
+    "Proposal",
+    "Unembedded",
+    "add_vectors",
+    "matching",
+    "neighbours",
+    "propose",
+    "unembedded",
+    "with_nearest",
+]
 
 _MOST_POSTINGS = 5000  # read for one query; the rarest terms go first, and words that are everywhere may be left out
 _KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
@@ -28,6 +38,25 @@ class Proposal:
     passages: int  # how many the entity has
     document_frequencies: Mapping[str, int]  # in how many of them each query term occurs
     average_length: float  # terms a passage
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    entity: Entity
+    kinds: tuple[ItemKind, ...]
+    statuses: tuple[str, ...]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The lexical half of a proposal."""
+
+    wanted: _Wanted
+    ids: tuple[int, ...]  # passages that hold a query term
+    passages: int
+    document_frequencies: Mapping[str, int]
+    average_length: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +88,40 @@ async def propose(
     Of lexical matches, those with the rarest terms come first, then the newest. `vector` is a query vector of `model`;
     each candidate that has a vector of that model gets its cosine. Facts count only with one of the `statuses`.
     """
+    matched = await matching(conn, entity, terms=terms, limit=limit, kinds=kinds, statuses=statuses)
+    return await with_nearest(conn, matched, vector, model)
+
+
+async def matching(
+    conn: Connection,
+    entity: Entity,
+    *,
+    terms: Sequence[str],
+    limit: int,
+    kinds: Sequence[ItemKind] | None = None,
+    statuses: Sequence[str] = ("current",),
+) -> Matched:
+    """The first half of `propose`, which needs no vector: it can be read while the query is still being embedded."""
+    wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
     stats = await conn.one("entities_get", **scoped(entity))
     if stats is None or stats["passages"] == 0:
-        return Proposal((), 0, dict.fromkeys(terms, 0), 0.0)
+        return Matched(wanted, (), 0, dict.fromkeys(terms, 0), 0.0)
     total = int(stats["passages"])
-    wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
     frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
     ids = await _lexical(conn, wanted, frequencies, total)
+    return Matched(wanted, tuple(ids), total, frequencies, int(stats["terms"]) / total)
+
+
+async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:
+    """The second half of `propose`: what is near in meaning, and everything ranking needs of both."""
+    wanted = matched.wanted
     cosines: dict[int, float] = {}
-    if vector is not None and model is not None:
+    if vector is not None and model is not None and matched.passages:
         cosines = await _nearest(conn, wanted, vector, model)
-        rest = [i for i in ids if i not in cosines]
-        cosines |= await vectors.cosines_of(conn, entity, vector, model, rest)
-    candidates = await _candidates(conn, entity, list(dict.fromkeys([*ids, *cosines])), cosines)
-    return Proposal(tuple(candidates), total, frequencies, int(stats["terms"]) / total)
+        rest = [i for i in matched.ids if i not in cosines]
+        cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, rest)
+    candidates = await _candidates(conn, wanted.entity, list(dict.fromkeys([*matched.ids, *cosines])), cosines)
+    return Proposal(tuple(candidates), matched.passages, matched.document_frequencies, matched.average_length)
 
 
 async def neighbours(
@@ -109,14 +158,6 @@ async def unembedded(conn: Connection, model: str, limit: int) -> list[Unembedde
         )
         for row in rows
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    entity: Entity
-    kinds: tuple[ItemKind, ...]
-    statuses: tuple[str, ...]
-    limit: int
 
 
 async def _lexical(conn: Connection, wanted: _Wanted, frequencies: Mapping[str, int], total: int) -> list[int]:
