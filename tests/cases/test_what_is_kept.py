@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import sqlite3
+import sys
 from pathlib import Path
 
+import anyio
 import brotli
 import pytest
 
@@ -315,22 +316,35 @@ async def test_l1_fifty_turns_at_once_are_all_stored(world: World) -> None:
     assert {response.status_code for response in responses} == {200}
     said = [text for i in range(7) for text in await world.said(f"p{i}")]
     assert sorted(said) == sorted(f"I own kayak number {i}" for i in range(50))
-    with sqlite3.connect(world.folder / "store" / "memory.db") as db:
-        assert db.execute("pragma journal_mode").fetchone() == ("wal",)
-    db.close()
+    assert (world.folder / "store" / "memory.db-wal").exists()
+
+
+# Another process that takes the file for itself until its input ends. (In this process a second SQLite library would
+# share, and on closing drop, the locks of the first.)
+LOCK = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("begin immediate")
+print("locked", flush=True)
+sys.stdin.read()
+db.execute("rollback")
+db.close()
+"""
 
 
 async def test_l1_a_locked_database_costs_nobody_their_answer(world: World) -> None:
     await world.chat("Bo", [user("I own a kayak")])
-    lock = sqlite3.connect(world.folder / "store" / "memory.db", isolation_level=None)
-    lock.execute("begin immediate")
-    try:
+    command = [sys.executable, "-c", LOCK, str(world.folder / "store" / "memory.db")]
+    async with await anyio.open_process(command) as holder:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        assert b"locked" in await holder.stdout.receive()
         async with asyncio.timeout(20):
             response = await world.chat("Bo", [user("I own a canoe")])
         assert response.status_code == 200
-    finally:
-        lock.execute("rollback")
-        lock.close()
+        assert await world.metric("memproxy_ends_sent_before_commit_total") == 1
+        await holder.stdin.aclose()
+        await holder.wait()
     await world.chat("Bo", [user("I own a raft")])
     assert "I own a raft" in await world.said("Bo")
 
