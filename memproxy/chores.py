@@ -12,11 +12,11 @@ from memproxy.model import ChatRequest
 
 _SHAPES = (
     r"\A\s*#{1,4}\s*Task\s*:.*(?:<chat_history>|<context>|\bJSON\b|\btitle\b|\btags?\b|\bfollow-?up)",
-    r"<chat_history>.*</chat_history>",
+    r"\A(?:(?!<chat_history>).)*+<chat_history>.*</chat_history>",
     r"\A\s*(?:please\s+)?(?:generate|create|write|provide|suggest|give|come up with)\b.{0,60}"
     r"\b(?:title|headline|emoji)\b.{0,80}\b(?:conversation|chat|dialogue|discussion|messages?|thread|prompt|query)\b",
     r"\A\s*(?:summari[sz]e|name|title)\b.{0,60}\b(?:conversation|chat|thread)\b.{0,60}\b(?:words|title)\b",
-    r"\b(?:concise|short|brief)\b.{0,40}\b\d+\s*(?:-|to|–)?\s*\d*[\s-]*words?\b.{0,40}\btitle\b",
+    r"\b(?:concise|short|brief)\b.{0,40}(?<!\d)\d{1,4}\s{0,3}(?:-|to|–)?\s{0,3}\d{0,4}[\s-]{0,3}words?\b.{0,40}\btitle\b",
     r"\bgenerate\b.{0,40}\b(?:search quer(?:y|ies)|follow-?up questions?|tags)\b.{0,80}"
     r"\b(?:conversation|chat|history)\b",
 )

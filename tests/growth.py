@@ -10,10 +10,10 @@ SMALL, TIMES = 3_000, 16
 MOST = 90.0
 
 
-def growth(work: Callable[[str], object], pump: str, before: str = "", after: str = "") -> float:
+def growth(work: Callable[[str], object], pump: str, before: str = "", after: str = "", small: int = SMALL) -> float:
     """How many times as long an input sixteen times as long takes; the best of three, so that a busy moment is none."""
-    small, large = (before + (pump * (size // len(pump) + 1))[:size] + after for size in (SMALL, SMALL * TIMES))
-    return _seconds(work, large) / max(_seconds(work, small), 20e-6)
+    one, many = (before + (pump * (size // len(pump) + 1))[:size] + after for size in (small, small * TIMES))
+    return _seconds(work, many) / max(_seconds(work, one), 20e-6)
 
 
 def _seconds(work: Callable[[str], object], text: str) -> float:

@@ -1,0 +1,73 @@
+"""Front ends' own calls are told from somebody speaking."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from memproxy.chores import is_chore
+from memproxy.model import ChatRequest, Message
+from tests.growth import MOST, growth
+
+
+def request(*said: str, **fields: object) -> ChatRequest:
+    return ChatRequest(tuple(Message("user", text) for text in said), **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "### Task:\nGenerate a concise, 3-5 word title with an emoji.\n<chat_history>\nUSER: I sail\n</chat_history>",
+        "### Task:\nGenerate 1-3 broad tags.\n### Output:\nJSON\n<chat_history>\nUSER: I sail\n</chat_history>",
+        "### Task:\nSuggest 3-5 relevant follow-up questions.\n<chat_history>x</chat_history>",
+        "Generate a short title for this conversation.",
+        "Please write a title for the following chat:\n\nUSER: I sail a dinghy",
+        "Summarize this conversation in 5 words or less.",
+        "Create a concise, 3-5 word phrase as a title for the query: I sail",
+        "Based on the chat, generate search queries for this conversation.",
+    ],
+)
+def test_a_title_tag_or_follow_up_prompt_is_a_chore(prompt: str) -> None:
+    assert is_chore(request(prompt))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I sail a dinghy",
+        "Give me a title for my novel about the sea",
+        "Can you write a short story of about 500 words?",
+        "Summarize the book Heidi for me",
+        "What is the <chat_history> tag good for?",
+        "My task: paint the fence",
+        "I need to create a chat for my sailing club, any name?",
+        "Generate tags for my photo of a heron",
+    ],
+)
+def test_what_a_person_asks_is_no_chore(said: str) -> None:
+    assert not is_chore(request(said))
+
+
+def test_the_same_words_in_the_middle_of_a_conversation_are_no_chore() -> None:
+    assert not is_chore(request("I sail", "Generate a short title for this conversation."))
+
+
+def test_a_probe_for_one_token_is_a_chore() -> None:
+    assert is_chore(request("I sail a dinghy", max_tokens=1))
+    assert not is_chore(request("I sail a dinghy", max_tokens=2))
+
+
+def test_an_operators_pattern_counts_anywhere_in_the_newest_message() -> None:
+    assert is_chore(request("I sail", "NIGHTLY-PROBE 7"), [re.compile("^NIGHTLY-PROBE")])
+    assert not is_chore(request("NIGHTLY-PROBE 7", "I sail"), [re.compile("^NIGHTLY-PROBE")])
+
+
+def test_a_request_in_which_nobody_speaks_is_no_chore() -> None:
+    assert not is_chore(ChatRequest(()))
+
+
+@pytest.mark.parametrize("before", ["", "concise ", "### Task: ", "generate ", "<chat_history>", "short title "])
+@pytest.mark.parametrize("pump", ["1", "1 ", "-", " ", "<chat_history>", "concise ", "generate tags ", "title ", "a"])
+def test_looking_takes_time_in_proportion_to_the_text(before: str, pump: str) -> None:
+    assert growth(lambda text: is_chore(request(text)), pump, before, small=1_200) < MOST
