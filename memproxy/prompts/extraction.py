@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -99,7 +100,7 @@ def messages(window: Window, timezone: ZoneInfo) -> list[dict[str, str]]:
 
 
 def _line(turn: Turn, timezone: ZoneInfo) -> str:
-    name = f" ({turn.name})" if turn.name else ""
+    name = f" ({_defuse(' '.join(turn.name.split()))})" if turn.name else ""
     when = turn.time.astimezone(timezone)
     return f"[{_day(when)}] {turn.role}{name}: {_defuse(turn.content)}"
 
@@ -108,73 +109,113 @@ def _day(when: datetime) -> str:
     return when.strftime("%A %Y-%m-%d")
 
 
+_ANGLE = re.compile(r"([<＜﹤〈⟨]|&(?:lt|#60|#x3c);)([^\w<＜﹤〈⟨&]*+)", re.IGNORECASE)
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
+)
+_OUR_TAGS = ("conversation", "context")
+_NAME = 60  # characters in which a tag's name ends, with what nobody sees between its letters
+
+
 def _defuse(text: str) -> str:
-    return re.sub(r"<(\s*/?\s*(?:conversation|context)\b)", "‹\\1", text, flags=re.IGNORECASE)
+    """The text with every angle that could open or close one of our tags, however it is spelt, made harmless."""
+    return _ANGLE.sub(_harmless, text)
+
+
+def _harmless(angle: re.Match[str]) -> str:
+    behind = _UNSEEN.sub("", angle.string[angle.end() : angle.end() + _NAME])
+    ours = unicodedata.normalize("NFKC", behind).casefold().startswith(_OUR_TAGS)
+    return f"‹{angle[2]}" if ours else angle[0]
 
 
 # --- the reply ---------------------------------------------------------------------------------------------
 
-_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHTS = r"(?:think|thinking|thought|thoughts|reasoning|reflection|analysis|scratchpad)"
+_REASONING = re.compile(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNORECASE)
+_REASONED = re.compile(rf"\A.*</{_THOUGHTS}>", re.DOTALL | re.IGNORECASE)  # the opening tag stood in the prompt
 _LISTS = ("facts", "memories", "items", "results")
 _TEXTS = ("text", "fact", "content", "memory", "statement")
+_UNREADABLE: Mapping[str, Any] = {"text": ""}
+_MOST_FAILURES = 1000  # brackets of prose that begin no JSON; no answer has as many
 
 
 def parse(reply: str) -> list[Mapping[str, Any]]:
     """The facts of a reply, as objects with a `text`, whatever surrounds the JSON.
 
     Tolerates reasoning sections, code fences, prose with brackets, bare lists, lists of strings and other key names
-    (servers accept a schema without enforcing it). Raises UnusableReply where no JSON value of a usable shape is found.
+    (servers accept a schema without enforcing it). What stands under the documented key counts before anything else
+    that looks like JSON. An entry that cannot be read comes as an empty text, so that whoever validates can count it.
+    Raises UnusableReply where no JSON value of a usable shape is found.
     """
-    found: list[Mapping[str, Any]] | None = None
-    for value in _json_values(_REASONING.sub(" ", reply)):
-        facts = _facts(value)
-        if facts is not None and (found is None or (facts and not found)):
-            found = facts
-    if found is None:
-        raise UnusableReply("no-json")
-    return found
+    named: list[list[Mapping[str, Any]]] = []
+    bare: list[list[Mapping[str, Any]]] = []
+    for value in _json_values(_answer(reply)):
+        if (facts := _listed(value)) is not None:
+            named.append(facts)
+        elif (facts := _unlisted(value)) is not None:
+            bare.append(facts)
+    if named:
+        return next(filter(None, named), [])
+    if bare:
+        return [fact for facts in bare for fact in facts]
+    raise UnusableReply("no-json")
 
 
 def salvage(reply: str) -> list[Mapping[str, Any]]:
     """The complete fact objects of a reply that was cut off; never the stump. For the last attempt only."""
-    text = _REASONING.sub(" ", reply)
-    start = text.find("[")
-    values = _json_values(text[start + 1 :] if start >= 0 else text)
-    return [fact for value in values if (fact := _fact(value)) is not None]
+    found: list[Mapping[str, Any]] = []
+    for value in _json_values(_answer(reply)):
+        if isinstance(value, dict):
+            found += _listed(value) or _unlisted(value) or []
+    return [fact for fact in found if fact["text"]]
+
+
+def _answer(reply: str) -> str:
+    """The reply without what the model thought aloud."""
+    return _REASONED.sub(" ", _REASONING.sub(" ", reply))
 
 
 def _json_values(text: str) -> Iterator[Any]:
     """Every outermost JSON object or array in a text, left to right."""
     decoder = json.JSONDecoder()
-    position = 0
-    while (match := re.compile(r"[{\[]").search(text, position)) is not None:
+    position = failures = 0
+    while failures < _MOST_FAILURES and (match := _BRACKET.search(text, position)) is not None:
         try:
             value, position = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             position = match.start() + 1
+            failures += 1
         else:
             yield value
 
 
-def _facts(value: object) -> list[Mapping[str, Any]] | None:
-    if isinstance(value, dict):
-        if not value:
-            return []
-        key = next((name for name in _LISTS if name in value), None)
-        if key is None:
-            fact = _fact(value)
-            return [fact] if fact is not None else None
-        value = value[key]
-        if not isinstance(value, list):
-            return []
-    elif not isinstance(value, list) or not all(isinstance(entry, str | dict) for entry in value):
+_BRACKET = re.compile(r"[{\[]")
+
+
+def _listed(value: object) -> list[Mapping[str, Any]] | None:
+    """The facts under the documented key (or one of its usual variants); None for any other value."""
+    if not isinstance(value, dict):
         return None
-    return [fact for entry in value if (fact := _fact(entry)) is not None]
+    key = next((name for name in _LISTS if name in value), None)
+    if key is None:
+        return [] if not value else None
+    entries = value[key]
+    if isinstance(entries, list):
+        return [_fact(entry) or _UNREADABLE for entry in entries]
+    return [] if entries is None else [_UNREADABLE]
+
+
+def _unlisted(value: object) -> list[Mapping[str, Any]] | None:
+    """The facts of a bare list, or a bare fact."""
+    if isinstance(value, list) and all(isinstance(entry, str | dict) for entry in value):
+        return [_fact(entry) or _UNREADABLE for entry in value]
+    fact = _fact(value) if isinstance(value, dict) else None
+    return [fact] if fact is not None else None
 
 
 def _fact(entry: object) -> Mapping[str, Any] | None:
     if isinstance(entry, str):
-        return {"text": entry}
+        return {"text": entry} if entry.strip() else None
     if not isinstance(entry, dict):
         return None
     text = next((entry[name] for name in _TEXTS if isinstance(entry.get(name), str)), None)
