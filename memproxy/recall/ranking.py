@@ -86,7 +86,7 @@ def rank(
     legs = zip(candidates, _scaled(bm25.scores()), _scaled([c.cosine for c in candidates]), strict=True)
     tallies = [_begin(candidate, lexical, dense, weights) for candidate, lexical, dense in legs]
     if floor is not None:
-        allowed = related(query, candidates, bm25.coverage(), floor)
+        allowed = related(query, candidates, bm25.coverage(), floor=floor, passages=passages)
         tallies = [tally for tally, may in zip(tallies, allowed, strict=True) if may]
     tallies = _lift_turns(tallies)
     for tally in tallies:
