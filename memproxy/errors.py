@@ -15,6 +15,9 @@ MemproxyError
 
 from __future__ import annotations
 
+import traceback
+from pathlib import PurePath
+
 
 class MemproxyError(Exception):
     """Base of all errors raised on purpose."""
@@ -80,3 +83,10 @@ class Problem(MemproxyError):
         self.status = status
         self.title = title
         self.detail = detail
+
+
+def places(error: BaseException) -> str:
+    """Where an error was raised, innermost last: for logs, whose lines may not carry an error's message (it may quote
+    what somebody said)."""
+    frames = traceback.extract_tb(error.__traceback__)[-4:]
+    return " > ".join(f"{PurePath(frame.filename).name}:{frame.lineno}" for frame in frames)

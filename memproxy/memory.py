@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from memproxy.chores import is_chore
 from memproxy.context.budget import estimate_tokens, fit
 from memproxy.context.render import render
-from memproxy.errors import StoreError
+from memproxy.errors import StoreError, places
 from memproxy.events import Metrics, Skip
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Clock, Connection, Database
@@ -116,7 +116,7 @@ class Memory:
         except StoreError:
             skip = Skip.STORE
         except Exception as error:  # fail open: a fault in memory must not cost the person their answer
-            log.error("recall failed: %s", type(error).__name__, exc_info=self._settings.debug)
+            log.error("recall failed: %s at %s", type(error).__name__, places(error))
             skip = Skip.ERROR
         seconds = time.perf_counter() - started
         self._metrics.recall.observe(seconds)
@@ -228,7 +228,7 @@ class Memory:
             self._metrics.unrecorded.labels("store").inc()
             return
         except Exception as error:  # fail open: the answer has been given, and stays given
-            log.error("record failed: %s", type(error).__name__, exc_info=self._settings.debug)
+            log.error("record failed: %s at %s", type(error).__name__, places(error))
             self._metrics.unrecorded.labels("error").inc()
             return
         for turn in stored:

@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Sequence
 
-from memproxy.errors import EmbedderError, StoreError
+from memproxy.errors import MemproxyError, places
 from memproxy.interfaces import Connection, Database, Embedder
 from memproxy.model import Entity, Fact, Passage, Turn
 from memproxy.recall.passages import embedding_text, split
@@ -128,9 +128,10 @@ class Indexer:
                 while await self.step():
                     pass
                 self.failing = None
-            except (EmbedderError, StoreError) as error:
+            except Exception as error:  # whatever it is, words go on being found and the next try is in a moment
                 self.failing = type(error).__name__
-                log.warning("passages wait for their vectors: %s", self.failing)
+                where = "" if isinstance(error, MemproxyError) else f" at {places(error)}"
+                log.warning("passages wait for their vectors: %s%s", self.failing, where)
                 self._idle.set()
                 await asyncio.sleep(PAUSE_AFTER_FAILURE)
                 self.wake()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memproxy.errors import EmbedderError, ProviderBusy, ProviderError, StoreError, UnusableReply
+from memproxy.errors import EmbedderError, ProviderBusy, ProviderError, StoreError, UnusableReply, places
 from memproxy.events import Metrics
 from memproxy.extraction.extract import Extracted, extract
 from memproxy.extraction.reconcile import Insert, Reinforce, Reject
@@ -36,6 +36,7 @@ EXTRACT = "extract"
 LEASE_SECONDS = 300.0
 FIRST_BACKOFF = 1.0  # seconds; doubled with each attempt
 LONGEST_BACKOFF = 600.0
+LONGEST_TOLD = 24 * 3600.0  # a server may ask for a day of patience, not for ever
 POLL_SECONDS = 5.0  # other processes may have left jobs behind
 
 
@@ -125,6 +126,11 @@ class Worker:
         except asyncio.CancelledError:
             await asyncio.shield(self._db.write(lambda conn: jobs.retry(conn, job, self._clock.now(), "stopped")))
             raise
+        except StoreError:
+            raise
+        except Exception as error:  # one reply that finds a fault in us must not end learning for everybody
+            log.error("extraction job %s found a fault: %s at %s", job.id, type(error).__name__, places(error))
+            await self._later(job, ProviderError("fault"))
         return True
 
     async def _work(self, job: Job) -> None:
@@ -211,7 +217,7 @@ class Worker:
         if job.attempts >= self._settings.max_attempts:
             await self._bury(job, error.reason)
             return
-        told = error.retry_after if isinstance(error, ProviderBusy) else None
+        told = min(error.retry_after, LONGEST_TOLD) if isinstance(error, ProviderBusy) and error.retry_after else None
         seconds = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** max(0, job.attempts - 1))
         seconds = (told if told is not None else seconds) * random.uniform(1.0, 1.25)
         again = self._clock.now() + timedelta(seconds=seconds)

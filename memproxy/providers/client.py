@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from memproxy.settings import is_loopback
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 # Options a server may refuse by name, and what to send instead (None: leave it out).
 _OPTIONAL = {"response_format": None, "temperature": None, "max_tokens": "max_completion_tokens"}
+_MOST_TOKENS = 10**9  # of one call; a larger number is no count
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _completion(response: httpx.Response) -> Completion:
         answer = response.json()
         choice = answer["choices"][0]
         text = choice["message"].get("content")
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ProviderBusy("not-a-completion") from None
     text = text if isinstance(text, str) else ""
     if choice.get("finish_reason") in ("length", "max_tokens"):
@@ -133,16 +135,20 @@ def _completion(response: httpx.Response) -> Completion:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """A number of tokens as servers report it; None for what can be none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds named by `retry-after-ms` or `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3)."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name, "")
         try:
-            return max(0.0, float(value) * scale)
+            seconds = float(headers.get(name, "")) * scale
         except ValueError:
             continue
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     when = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return max(0.0, email.utils.mktime_tz(when) - time.time()) if when else None
+    try:
+        return max(0.0, email.utils.mktime_tz(when) - time.time()) if when else None
+    except (ValueError, OverflowError):
+        return None
