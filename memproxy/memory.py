@@ -21,6 +21,7 @@ from memproxy.errors import StoreError, places
 from memproxy.events import Metrics, Skip
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Clock, Connection, Database
+from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.history import History, Place, Said, place, place_named, read_history
 from memproxy.lifecycle.indexing import Indexer, turn_passages
 from memproxy.lifecycle.worker import EXTRACT, Worker
@@ -80,7 +81,7 @@ class Memory:
         secret: bytes,
         clock: Clock,
         metrics: Metrics,
-        learning: bool,
+        plan: ExtractionPlan,
     ) -> None:
         self._db = db
         self._recaller = recaller
@@ -90,7 +91,7 @@ class Memory:
         self._secret = secret
         self._clock = clock
         self._metrics = metrics
-        self._learning = learning
+        self._plan = plan
         self._timeout = timedelta(seconds=settings.session.timeout)
         self._chores = [re.compile(pattern) for pattern in settings.chores]
         self._ignore = [re.compile(pattern) for pattern in settings.extraction.ignore]
@@ -263,7 +264,7 @@ class Memory:
         stored = await self._write_news(conn, exchange, session_id, where.news, masked, now)
         stored += await self._write_reply(conn, exchange, history, session_id, reply, now)
         await sessions.touch(conn, entity, session_id, _head(history, where, self._secret, exchange), exchange.time)
-        if any(turn.role == "user" for turn in stored) and exchange.learn and self._learning:
+        if any(turn.role == "user" for turn in stored):
             await self._schedule(conn, entity, session_id, exchange.credential, now)
         return stored
 
@@ -313,8 +314,8 @@ class Memory:
         """Whether a turn is offered to extraction."""
         names = {m.name for m in exchange.messages if m.role == "user" and m.name}
         return (
-            self._learning
-            and exchange.learn
+            exchange.learn
+            and self._plan.learns_with(exchange.credential)
             and len(names) < 2  # a shared room: nobody said which of them this memory belongs to
             and not trivial(text)
             and not ignored(text, self._ignore)

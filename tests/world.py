@@ -20,7 +20,7 @@ from memproxy.server.app import App
 from memproxy.server.serve import serving
 from memproxy.settings import Settings
 from memproxy.settings_sources import load
-from memproxy.testing import ScriptedUpstream
+from memproxy.testing import FrozenClock, ScriptedUpstream
 from memproxy.trust import CLOSE, OPEN
 
 Message = dict[str, Any]
@@ -56,6 +56,7 @@ class World:
     ext: ScriptedUpstream
     flags: dict[str, object] = field(default_factory=dict)
     environ: dict[str, str] = field(default_factory=dict)
+    clock: FrozenClock | None = None
     app: App | None = None
     url: str = ""
     _stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
@@ -64,11 +65,12 @@ class World:
     @classmethod
     @contextlib.asynccontextmanager
     async def open(
-        cls, folder: Path, environ: Mapping[str, str] | None = None, **flags: object
+        cls, folder: Path, environ: Mapping[str, str] | None = None, clock: FrozenClock | None = None, **flags: object
     ) -> AsyncIterator[World]:
         """Start everything; flags are settings by dotted name, dots written as two underscores."""
         async with ScriptedUpstream() as up, ScriptedUpstream(lambda request: facts()) as ext:
-            world = cls(folder, up, ext, {k.replace("__", "."): v for k, v in flags.items()}, dict(environ or {}))
+            named = {name.replace("__", "."): value for name, value in flags.items()}
+            world = cls(folder, up, ext, named, dict(environ or {}), clock)
             await world.start()
             try:
                 yield world
@@ -95,7 +97,7 @@ class World:
 
     async def start(self) -> None:
         self._stack = contextlib.AsyncExitStack()
-        self.app, self.url = await self._stack.enter_async_context(serving(self.settings()))
+        self.app, self.url = await self._stack.enter_async_context(serving(self.settings(), self.clock))
         self._client = await self._stack.enter_async_context(httpx.AsyncClient(trust_env=False, timeout=60))
 
     async def stop(self) -> None:

@@ -27,6 +27,10 @@ class ExtractionPlan:
             return f"{self.own.model} at {self.own.base_url}"
         return self.off or "the caller's own credential, at the origin it arrives for"
 
+    def learns_with(self, credential: str | None) -> bool:
+        """Whether a turn that came with this credential (or none) can be learned from at all."""
+        return self.own is not None or (self.purse is not None and credential is not None)
+
     def endpoint(self, credential: str | None) -> Endpoint | None:
         """Where a job may call; None where its credential is not at hand."""
         if self.own is not None:

@@ -191,13 +191,12 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         client = ChatClient(settings.llm.timeout, settings.llm.options)
         stack.push_async_callback(client.close)
         plan = plan_extraction(settings, secret)
-        learning = plan.off is None
         zone = ZoneInfo(settings.timezone)
         recaller = Recaller(db, embedder, settings, metrics)
         indexer = Indexer(db, embedder) if embedder is not None else None
         worker = Worker(db, embedder, client, plan, settings.extraction, zone, clock, metrics)
-        memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, learning)
-        curator = Curator(db, embedder, secret, clock, learning and plan.own is not None)
+        memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)
+        curator = Curator(db, embedder, secret, clock, learning=plan.own is not None)
         yield Parts(
             settings, db, embedder, problem, plan, recaller, indexer, worker, memory, curator, clock, metrics, named
         )

@@ -1,6 +1,17 @@
 """Doubles of the outside world that memproxy's own tests, its demo and your tests can use."""
 
 from memproxy.embedders.hashing import HashEmbedder
+from memproxy.testing.clock import FrozenClock
 from memproxy.testing.upstream import Answer, Die, Request, ScriptedUpstream, Wait, completion, stream
 
-__all__ = ["Answer", "Die", "HashEmbedder", "Request", "ScriptedUpstream", "Wait", "completion", "stream"]
+__all__ = [
+    "Answer",
+    "Die",
+    "FrozenClock",
+    "HashEmbedder",
+    "Request",
+    "ScriptedUpstream",
+    "Wait",
+    "completion",
+    "stream",
+]

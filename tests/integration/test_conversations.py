@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
+from memproxy.testing import FrozenClock
 from tests.world import Message, World, assistant, system, tool, user
 
 pytestmark = pytest.mark.anyio
@@ -216,11 +218,9 @@ async def test_the_entity_in_the_path_is_decoded_once(world: World) -> None:
         assert f"I came by {segment}" in await world.said(name)
 
 
-async def test_a_body_field_or_another_header_names_the_entity_where_configured(tmp_path: object) -> None:
-    from pathlib import Path
-
+async def test_a_body_field_or_another_header_names_the_entity_where_configured(tmp_path: Path) -> None:
     sources = ["header:X-OpenWebUI-User-Id", "body:user"]
-    async with World.open(Path(str(tmp_path)), entity_sources=sources) as world:
+    async with World.open(tmp_path, entity_sources=sources) as world:
         await world.chat(None, [user("I own a kayak")], user="ada")
         await world.chat(None, [user("I own a canoe")], user="ada", headers={"X-OpenWebUI-User-Id": "bea"})
         await world.chat("cid", [user("I own a raft")], user="ada", headers={"X-OpenWebUI-User-Id": "bea"})
@@ -266,3 +266,28 @@ async def test_a_turn_from_the_future_or_with_a_bad_role_is_refused_whole(world:
         assert response.headers["content-type"] == "application/problem+json"
         assert "turns" in response.json()["detail"] or "turns" in response.json()["title"]
     assert await world.turns("Bo") == []
+
+
+async def test_the_same_first_message_long_after_begins_a_new_conversation(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    async with World.open(tmp_path, clock=clock) as world:
+        for minutes, expected in ((0, 1), (29, 1), (60, 2)):
+            clock.advance(minutes=minutes)
+            await world.chat("Bo", [user("Any herons today?")])
+            assert len(await sessions(world, "Bo")) == expected
+
+
+async def test_receipts_are_kept_for_their_days_and_no_longer(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    async with World.open(tmp_path, clock=clock, receipts__days=7, prune_interval=1) as world:
+        await world.seed("Bo", "Saw a heron by the old harbour")
+        response = await world.chat("Bo", [user("Where did I saw the heron?")])
+        receipt = world.own(f"receipts/{response.headers['x-memg-request-id']}")
+        found = (await world.client.get(receipt)).json()
+        assert found["block"] == world.block()
+        assert [item["kind"] for item in found["items"]] == ["fact"]
+        assert (await world.rows("Bo"))[0]["recall_count"] == 1
+        clock.advance(days=8)
+        async with asyncio.timeout(10):
+            while (await world.client.get(receipt)).status_code != 404:  # noqa: ASYNC110 - pruned in the background
+                await asyncio.sleep(0.1)
