@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any, TypeVar, get_args
 
 from memproxy.folding import fold
 from memproxy.model import FactDraft, FactType, Turn
 from memproxy.prompts.extraction import EXAMPLES
+from memproxy.recall.terms import terms
+from memproxy.recall.words import SMALL_TALK
 from memproxy.trust import cut_blocks, looks_like_instruction, mask_secrets
 
 TAGS = frozenset(
@@ -20,7 +24,6 @@ VALENCES = frozenset("grief joy anxiety hope love anger fear pride neutral".spli
 T = TypeVar("T")
 
 MAX_TEXT = 500
-MAX_QUOTE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,13 @@ class Drafts:
     rejected: Mapping[str, int]
 
 
-def drafts(facts: Sequence[Mapping[str, Any]], turns: Sequence[Turn]) -> Drafts:
-    """Validate the facts of one reply against the turns they were to be taken from."""
+def drafts(facts: Sequence[Mapping[str, Any]], turns: Sequence[Turn], zone: tzinfo = UTC) -> Drafts:
+    """Validate the facts of one reply against the turns they were to be taken from; `zone` is where these were said."""
     accepted: list[FactDraft] = []
     rejected: dict[str, int] = {}
     said = [(turn, fold(turn.content)) for turn in turns if turn.role == "user"]
     for fact in facts:
-        outcome = _draft(fact, said)
+        outcome = _draft(fact, said, zone)
         if isinstance(outcome, FactDraft):
             accepted.append(outcome)
         else:
@@ -45,71 +48,118 @@ def drafts(facts: Sequence[Mapping[str, Any]], turns: Sequence[Turn]) -> Drafts:
     return Drafts(tuple(accepted), rejected)
 
 
-def _draft(fact: Mapping[str, Any], said: Sequence[tuple[Turn, str]]) -> FactDraft | str:
-    text = mask_secrets(re.sub(r"\s+", " ", cut_blocks(str(fact["text"])))).strip()
+def _draft(fact: Mapping[str, Any], said: Sequence[tuple[Turn, str]], zone: tzinfo) -> FactDraft | str:
+    text = mask_secrets(" ".join(cut_blocks(_readable(str(fact["text"]))).split()))
     quote = fact.get("quote")
-    quote = quote.strip() if isinstance(quote, str) and quote.strip() else None
+    quote = _readable(quote).strip() if isinstance(quote, str) else None
     if not text:
         return "empty"
     if len(text) > MAX_TEXT:
         return "too-long"
-    if fact.get("speaker", "user") != "user":
+    if str(fact.get("speaker") or "user").strip().casefold() != "user":
         return "not-the-user"
-    if _meta(text):
+    if _META.match(text):
         return "meta"
     turn = _source(quote or text, said)
-    if turn is None:
+    if turn is None or _is_example(text, turn):
         return "example" if fold(text) in map(fold, EXAMPLES) else "not-said"
     if looks_like_instruction(text):
         return "instruction"
     return replace(
-        _fields(fact, turn.time),
-        text=text,
-        quote=mask_secrets(quote)[:MAX_QUOTE] if quote else None,
-        turn_id=turn.id,
+        _fields(fact, turn.time, zone), text=text, quote=mask_secrets(quote) if quote else None, turn_id=turn.id
     )
 
 
+def _readable(text: str) -> str:
+    """The text without what no person writes and no database takes: control characters and halves of characters."""
+    return "".join(c for c in text if c.isspace() or unicodedata.category(c) not in ("Cc", "Cs"))
+
+
+def _is_example(text: str, turn: Turn) -> bool:
+    """Whether a fact is the prompt's own example, quoting some words but sharing none with the turn."""
+    return fold(text) in map(fold, EXAMPLES) and not set(terms(text)) & set(terms(turn.content))
+
+
 def _source(words: str, said: Sequence[tuple[Turn, str]]) -> Turn | None:
-    """The newest turn in which the words stand (case, Unicode form and white space folded)."""
-    needle = fold(mask_secrets(words)).strip(" .,;:!?\"'")
-    if not needle:
+    """The newest turn in which the words stand (case, Unicode form and white space folded).
+
+    A word without content ("I", "the") stands everywhere and proves nothing; a "yes" or "no" only where it is all that
+    was said.
+    """
+    needle = fold(mask_secrets(words)).strip(_EDGES)
+    if not _has_content(needle):
         return None
-    return next((turn for turn, text in reversed(said) if _stands_in(needle, text)), None)
+    spoken = re.findall(r"\w+", needle)
+    stands = _is_all_of if spoken and _AN_ANSWER.issuperset(spoken) else _stands_in
+    return next((turn for turn, text in reversed(said) if stands(needle, text)), None)
+
+
+_EDGES = " .,;:!?\"'()[]{}…。、，；：！？「」『』*_`>-"
+_AN_ANSWER = SMALL_TALK | {"not", "never", "none", "always", "often", "maybe", "perhaps"}
+
+
+def _has_content(needle: str) -> bool:
+    """Whether there is a content word (in scripts without blanks: more than one character) or a symbol."""
+    if any(len(term) > 1 or term.isdigit() for term in terms(needle)):
+        return True
+    return re.search(r"\w[+#]", needle) is not None or any(unicodedata.category(c) == "So" for c in needle)
+
+
+def _is_all_of(needle: str, text: str) -> bool:
+    return text.strip(_EDGES) == needle
 
 
 def _stands_in(needle: str, text: str) -> bool:
-    """As whole words: "art" does not stand in "start"."""
+    """As whole words: "art" does not stand in "start", nor "I can" in "I can't"."""
     start = text.find(needle)
     while start >= 0:
         end = start + len(needle)
-        if not (_joins(text, start - 1, needle[0]) or _joins(text, end, needle[-1])):
+        if not (_joins(text, start - 1, needle[0]) or _joins(text, end, needle[-1]) or text.startswith("'t", end)):
             return True
         start = text.find(needle, start + 1)
     return False
 
 
 def _joins(text: str, index: int, edge: str) -> bool:
-    """Whether the character at an edge continues the word there (scripts without spaces never count as joined)."""
+    """Whether the character at an edge continues the word there (scripts without blanks never count as joined)."""
     if not 0 <= index < len(text):
         return False
     other = text[index]
-    return other.isalnum() and edge.isalnum() and other < "\u2e80" and edge < "\u2e80"
+    return _of_a_word(other) and _of_a_word(edge) and not (_spaceless(other) or _spaceless(edge))
 
 
+def _of_a_word(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LMN"
+
+
+def _spaceless(char: str) -> bool:
+    """Thai, Lao, Myanmar, Khmer, and everything from the CJK blocks on."""
+    return char >= "\u2e80" or any(low <= char <= high for low, high in _SPACELESS)
+
+
+_SPACELESS = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"))
+
+
+# Remarks of the extractor about the material, not facts of a person ("I cannot eat nuts", "The user does not drive").
 _META = re.compile(
-    r"(?i)^(?:no (?:facts|personal|information|new|relevant)|nothing (?:to|was)|i cannot|i can't|unable to|"
-    r"the (?:conversation|text|message|user) "
-    r"(?:does not|doesn't|contains no|holds (?:only|no)|has no|asked|asks|is asking))"
+    r"""(?ix)
+    (?: i\ (?:cannot|can't|could\ not|couldn't|am\ unable\ to|found\ no|find\ no|did\ not\ find) | unable\ to
+      | no\ (?:lasting\ |relevant\ |new\ |personal\ |specific\ |notable\ )*(?:facts?|information|details?|data)\b
+      | nothing\ to )
+    (?=.*\b(?:extract|find|identify|determine|note|record|report|remember|store|provided|given|mentioned|stated|found
+      |shared|available|facts?|information)\b)
+    | the\ (?:conversation|text|message|transcript|input)s?
+      \ (?:is|are|does|do|contains?|holds?|has|have|only|provides?|shows?)\b
+    | (?:the\ )?user
+      \ (?:asked|asks|is\ asking|wants\ to\ know|inquire[sd]?|greet(?:s|ed)|thank(?:s|ed)\ the\ assistant)\b
+    | (?:the\ )?user
+      \ (?:did\ not|didn't|does\ not|doesn't|has\ not|hasn't|provides?\ no|provided\ no|shares?\ no|shared\ no)
+      .{0,20}\b(?:mention|state|share|provide|reveal|give|disclose|information|details|facts)\b
+    """
 )
 
 
-def _meta(text: str) -> bool:
-    """Remarks of the extractor about the material, not facts."""
-    return _META.match(text) is not None
-
-
-def _fields(fact: Mapping[str, Any], said_at: datetime) -> FactDraft:
+def _fields(fact: Mapping[str, Any], said_at: datetime, zone: tzinfo) -> FactDraft:
     kind: FactType = fact["type"] if fact.get("type") in get_args(FactType) else "identity"
     tag = str(fact.get("tag") or "other").strip().casefold()
     valence = str(fact.get("emotional_valence") or "").strip().casefold()
@@ -121,7 +171,7 @@ def _fields(fact: Mapping[str, Any], said_at: datetime) -> FactDraft:
         slot=_slot(fact.get("slot")),
         significance=_number(fact.get("significance"), lambda n: int(n) if 1 <= n <= 10 else 5, 5),
         confidence=_number(fact.get("confidence"), lambda n: min(1.0, max(0.0, n)), 0.8),
-        reference_time=day(fact.get("reference_time")) or said_at,
+        reference_time=_reference(fact.get("reference_time"), said_at, zone),
         started_at=_since(fact.get("started_at"), said_at),
         thread_status=status if status in ("open", "resolved") else None,
         emotional_weight=_number(fact.get("emotional_weight"), lambda n: min(1.0, max(0.0, n)), None),
@@ -130,9 +180,14 @@ def _fields(fact: Mapping[str, Any], said_at: datetime) -> FactDraft:
 
 
 def _number(value: object, shape: Callable[[float], T], default: T) -> T:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    """A number of the reply put into shape; the default for anything that is none (a number in quotes is one)."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return default
-    return shape(float(value))
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return default
+    return shape(number) if math.isfinite(number) else default
 
 
 def _slot(value: object) -> str | None:
@@ -146,9 +201,22 @@ def day(value: object) -> datetime | None:
         return None
     try:
         parsed = datetime.fromisoformat(value.strip())
-    except ValueError:
+        return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+
+
+def _reference(value: object, said_at: datetime, zone: tzinfo) -> datetime:
+    """When it happened or was said. The very day of speaking is the moment of speaking: what is said in the evening
+    comes after what was said in the morning."""
+    parsed = day(value)
+    if parsed is None or (_is_midnight(parsed) and parsed.date() == said_at.astimezone(zone).date()):
+        return said_at
+    return parsed
+
+
+def _is_midnight(moment: datetime) -> bool:
+    return (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0)
 
 
 def _since(value: object, said_at: datetime) -> str | None:

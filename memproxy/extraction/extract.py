@@ -61,6 +61,6 @@ async def extract(
             return spent
         if max_tokens == MAX_OUTPUT_TOKENS:
             return spent + await extract(client, endpoint, window, timezone, 2 * MAX_OUTPUT_TOKENS)
-        return replace(spent, drafts=drafts(prompt.salvage(cut.text), window.turns), partial=True)
-    found = drafts(prompt.parse(completion.text), window.turns)
+        return replace(spent, drafts=drafts(prompt.salvage(cut.text), window.turns, timezone), partial=True)
+    found = drafts(prompt.parse(completion.text), window.turns, timezone)
     return Extracted(found, 1, completion.input_tokens or 0, completion.output_tokens or 0)

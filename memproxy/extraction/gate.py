@@ -39,6 +39,8 @@ def ignored(text: str, patterns: Iterable[re.Pattern[str]]) -> bool:
 
 def without_quotations(turn: Turn, earlier: Sequence[Turn]) -> str:
     """The turn's text without quoted lines ("> …") that repeat what the assistant said before."""
+    if ">" not in turn.content:
+        return turn.content
     said = fold(" ".join(other.content for other in earlier if other.role == "assistant"))
     kept = []
     for line in turn.content.split("\n"):

@@ -10,6 +10,7 @@ from memproxy.model import Turn
 from memproxy.prompts.extraction import Window
 
 CONTEXT_CHARACTERS = 1500  # of each assistant turn that is sent along as context
+HEARD = 10  # of the assistant's turns before are looked through for lines that the person quotes
 _CUT = "\n[…]\n"
 
 
@@ -17,32 +18,40 @@ def shorten(text: str, limit: int) -> str:
     """Head and tail of a text of at most `limit` characters; the text itself where it fits."""
     if len(text) <= limit:
         return text
-    half = max(1, (limit - len(_CUT)) // 2)
-    return text[:half] + _CUT + text[-half:]
+    half = (limit - len(_CUT)) // 2
+    return text[:half] + _CUT + text[-half:] if half > 0 else text[:limit]
 
 
 def windows(pending: Sequence[Turn], before: Sequence[Turn | None], max_chars: int) -> list[Window]:
-    """Group the person's pending turns, in order, so that each request's conversation part stays inside `max_chars`.
+    """Group the person's pending turns, in order, so that each request's two parts together hold at most `max_chars`.
 
     `before` holds for each pending turn the assistant's turn just before it (or None): the labelled context.
     """
     out: list[Window] = []
     turns: list[Turn] = []
     context: list[Turn] = []
-    size = 0
-    for turn, previous in zip(pending, before, strict=True):
-        content = without_quotations(turn, [previous] if previous else [])
-        said = replace(turn, content=shorten(content, max_chars))
-        if turns and size + len(said.content) > max_chars:
+    room = max_chars
+    for index, (turn, previous) in enumerate(zip(pending, before, strict=True)):
+        heard = [earlier for earlier in before[max(0, index - HEARD) : index + 1] if earlier is not None]
+        said = replace(turn, content=shorten(without_quotations(turn, heard), max_chars))
+        if turns and len(said.content) + _context_size(previous, context, max_chars) > room:
             out.append(Window(tuple(turns), tuple(context)))
-            turns, context, size = [], [], 0
+            turns, context, room = [], [], max_chars
         turns.append(said)
-        size += len(said.content)
-        if previous is not None:
-            context.append(replace(previous, content=shorten(previous.content, CONTEXT_CHARACTERS)))
+        room -= len(said.content)
+        if previous is not None and (size := _context_size(previous, context, room)):
+            context.append(replace(previous, content=shorten(previous.content, size)))
+            room -= size
     if turns:
         out.append(Window(tuple(turns), tuple(context)))
     return out
+
+
+def _context_size(previous: Turn | None, context: Sequence[Turn], room: int) -> int:
+    """How many characters of the turn before go along: none of one that is there already."""
+    if previous is None or any(other.id == previous.id for other in context):
+        return 0
+    return min(len(previous.content), CONTEXT_CHARACTERS, room)
 
 
 def halves(window: Window, smallest: int = 400) -> list[Window]:
@@ -54,7 +63,7 @@ def halves(window: Window, smallest: int = 400) -> list[Window]:
     content = turns[0].content
     if len(content) < 2 * smallest:
         return []
-    cut = content.rfind(" ", 0, len(content) // 2)
+    cut = content.rfind(" ", len(content) // 4, len(content) // 2)
     cut = cut if cut > 0 else len(content) // 2
     return [
         Window((replace(turns[0], content=content[:cut]),), window.context),
