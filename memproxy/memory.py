@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -23,7 +23,7 @@ from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Clock, Connection, Database
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.history import History, Place, Said, place, place_named, read_history
-from memproxy.lifecycle.indexing import Indexer, turn_passages
+from memproxy.lifecycle.indexing import Indexer, reindex_turn, turn_passages
 from memproxy.lifecycle.worker import EXTRACT, Worker
 from memproxy.model import (
     ChatRequest,
@@ -252,7 +252,8 @@ class Memory:
     ) -> list[Turn]:
         entity, now = exchange.entity, self._clock.now()
         await entities.ensure(conn, entity, now)
-        where = await self._place(conn, exchange, history, now)
+        marks = await _marks(conn, entity, history)
+        where = await self._place(conn, exchange, history, marks, now)
         session_id = where.session_id
         if session_id is None:
             opened = await sessions.open_session(
@@ -261,6 +262,7 @@ class Memory:
             session_id = opened.id
             if history.old:
                 await sessions.put_mark(conn, entity, history.said[history.old - 1].key, session_id, 0, "said", now)
+        await _name_assistant(conn, entity, history, marks)
         stored = await self._write_news(conn, exchange, session_id, where.news, masked, now)
         stored += await self._write_reply(conn, exchange, history, session_id, reply, now)
         await sessions.touch(conn, entity, session_id, _head(history, where, self._secret, exchange), exchange.time)
@@ -268,9 +270,15 @@ class Memory:
             await self._schedule(conn, entity, session_id, exchange.credential, now)
         return stored
 
-    async def _place(self, conn: Connection, exchange: Exchange, history: History, now: datetime) -> Place:
+    async def _place(
+        self,
+        conn: Connection,
+        exchange: Exchange,
+        history: History,
+        marks: Mapping[str, sessions.Mark],
+        now: datetime,
+    ) -> Place:
         entity = exchange.entity
-        marks = await _marks(conn, entity, history)
         if exchange.session_name is None:
             last = await sessions.last_user_seq(conn, entity, {mark.session_id for mark in marks.values()})
             return place(history, marks, last, now, self._timeout)
@@ -359,6 +367,20 @@ class Memory:
         enough = len(waiting) >= self._settings.extraction.turns
         run_after = now if enough else now + timedelta(seconds=self._settings.extraction.quiet_seconds)
         await jobs.enqueue(conn, entity, EXTRACT, session_id, run_after, credential, now)
+
+
+async def _name_assistant(
+    conn: Connection, entity: Entity, history: History, marks: Mapping[str, sessions.Mark]
+) -> None:
+    """An answer comes without its speaker's name; a client that uses one says it when it sends the answer back."""
+    if not history.old:
+        return
+    newest = history.said[history.old - 1]
+    mark = marks.get(newest.key)
+    if newest.message.role == "assistant" and newest.message.name and mark is not None:
+        turn = await turns.give_name(conn, entity, mark.session_id, mark.seq, newest.message.name)
+        if turn is not None:
+            await reindex_turn(conn, entity, turn)
 
 
 def _assistant_name(messages: Sequence[Message]) -> str | None:

@@ -134,6 +134,16 @@ SELECT * FROM turns
 WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq < :seq AND role = 'assistant'
 ORDER BY seq DESC LIMIT 1;
 
+-- name: turns_name
+-- Give the nameless turn at a place in a session its speaker's name.
+UPDATE turns SET name = :name
+WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq = :seq AND name IS NULL;
+
+-- name: turns_at
+-- The turn at a place in a session.
+SELECT * FROM turns
+WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq = :seq;
+
 -- name: turns_find
 -- The turn of a session with this time, role and content.
 SELECT id FROM turns

@@ -109,6 +109,15 @@ async def exists(
     return await find(conn, entity, session_id, time, role, text_key) is not None
 
 
+async def give_name(conn: Connection, entity: Entity, session_id: str, seq: int, name: str) -> Turn | None:
+    """Name the speaker of a turn that has none yet; the turn as it is now, or None where there was nothing to name."""
+    place = {**scoped(entity), "session_id": session_id, "seq": seq}
+    if not await conn.run("turns_name", **place, name=name):
+        return None
+    row = await conn.one("turns_at", **place)
+    return None if row is None else from_row(row)
+
+
 async def pending(conn: Connection, entity: Entity, session_id: str, credential: str | None = None) -> list[Turn]:
     """The turns of a session that wait for extraction with this credential (None: that need none), in order."""
     rows = await conn.all("turns_pending", **scoped(entity), session_id=session_id, credential=credential)

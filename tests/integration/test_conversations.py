@@ -291,3 +291,14 @@ async def test_receipts_are_kept_for_their_days_and_no_longer(tmp_path: Path) ->
         async with asyncio.timeout(10):
             while (await world.client.get(receipt)).status_code != 404:  # noqa: ASYNC110 - pruned in the background
                 await asyncio.sleep(0.1)
+
+
+async def test_an_assistant_that_the_client_names_has_that_name_in_memory(world: World) -> None:
+    history: list[Message] = []
+    await world.say("Bo", history, "Where did you grow up?", "I grew up in Tolm, by the harbour.")
+    history[-1]["name"] = "Melanie"
+    await world.say("Bo", history, "And after that?", "Then I moved to Brask.")
+    turns = await world.turns("Bo")
+    assert [turn["name"] for turn in turns if turn["role"] == "assistant"] == ["Melanie", "Melanie"]
+    await world.drain()
+    assert "Melanie: I grew up in Tolm" in await world.ask("Bo", "Where did Melanie grow up, by which harbour?")
