@@ -1,25 +1,22 @@
-"""Drafts against what is already known: pure decisions, taken before anything is written.
-
-Cosine prunes, it never decides: a near statement is the same one only if no number, name, negation or opposite word
-tells the two apart. (Measured in the field: paraphrase .80, negation .85, value swap .87.)
-"""
+"""Drafts against what is already known: pure decisions, taken before anything is written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from memproxy.folding import content_key, fold
+from memproxy.extraction.sameness import people, reverses, says_the_same
+from memproxy.folding import content_key
 from memproxy.model import Fact, FactDraft, FactStatus, new_id
-from memproxy.recall.terms import terms
 from memproxy.trust import looks_like_instruction
 
 # Attributes of which a person has one value at a time; a new value makes the old one historical.
 SINGLE_SLOTS = frozenset(
     "name first_name last_name nickname age birthday birthdate location city country home address residence employer "
-    "company job job_title profession occupation email phone diet marital_status relationship_status timezone".split()
+    "company job job_title profession occupation email phone diet marital_status relationship_status spouse "
+    "timezone".split()
 )
 _CANONICAL_SLOTS = {
     "city": "location",
@@ -31,7 +28,15 @@ _CANONICAL_SLOTS = {
     "occupation": "job",
     "birthdate": "birthday",
     "relationship_status": "marital_status",
+    "town": "location",
+    "workplace": "employer",
+    "partner": "spouse",
+    "husband": "spouse",
+    "wife": "spouse",
 }
+
+
+AHEAD = timedelta(days=1)  # a statement about a later time is one about the future
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,10 @@ FactChange = Insert | Reinforce | Reject
 
 def canonical_slot(slot: str | None) -> str | None:
     """One name for slots that mean the same attribute."""
-    return _CANONICAL_SLOTS.get(slot, slot) if slot else None
+    if not slot:
+        return None
+    slot = re.sub(r"[\W_]+", "_", slot.casefold()).strip("_").removeprefix("current_")
+    return _CANONICAL_SLOTS.get(slot, slot) or None
 
 
 def reconcile(
@@ -85,18 +93,29 @@ def reconcile(
     current = next((fact for fact in same_key if fact.status == "current"), None)
     if current is not None:
         return Reinforce(current.id)
-    twin = next((n.fact for n in near if _says_the_same(draft.text, n, duplicate)), None)
+    twin = next((n.fact for n in near if says_the_same(draft.text, n.fact.text, n.cosine, duplicate)), None)
     if twin is not None:
         return Reinforce(twin.id)
     fact = as_fact(draft, now)
-    if fact.status == "quarantined" or fact.slot not in SINGLE_SLOTS:
-        return Insert(fact)
-    rivals = [n.fact for n in near if canonical_slot(n.fact.slot) == fact.slot]
+    if fact.status == "quarantined":
+        held = next((other for other in same_key if other.status == "quarantined"), None)
+        return Reinforce(held.id) if held is not None else Insert(fact)
+    if fact.reference_time is not None and fact.reference_time > now + AHEAD:
+        return Insert(fact)  # what will be is no reason to drop what is
+    rivals = [n.fact for n in near if _takes_the_place_of(fact, n.fact)]
     newer = next((other for other in rivals if _said(other) > _said(fact)), None)
-    if newer is not None:
-        # Told later, about an earlier time: an import or a retry must not overrule what was said since.
-        return Insert(_historical(fact, newer, now))
-    return Insert(fact, tuple(other.id for other in rivals))
+    if newer is None:
+        return Insert(fact, tuple(other.id for other in rivals))
+    # Told later, about an earlier time: an import or a retry must not overrule what was said since.
+    known = next((f for f in same_key if f.status == "historical" and f.reference_time == fact.reference_time), None)
+    return Reinforce(known.id) if known is not None else Insert(_historical(fact, newer, now))
+
+
+def _takes_the_place_of(fact: Fact, other: Fact) -> bool:
+    """Whether two facts cannot both be current: another value of the same person's attribute, or a change of liking."""
+    if fact.slot in SINGLE_SLOTS and canonical_slot(other.slot) == fact.slot:
+        return fact.slot == "spouse" or people(fact.text) == people(other.text)
+    return reverses(fact.text, other.text)
 
 
 def as_fact(draft: FactDraft, now: datetime) -> Fact:
@@ -140,43 +159,5 @@ def _historical(fact: Fact, newer: Fact, now: datetime) -> Fact:
 
 
 def _said(fact: Fact) -> datetime:
-    return fact.reference_time or fact.recorded_at
-
-
-# --- the same statement? -----------------------------------------------------------------------------------
-
-_NEGATIONS = frozenset(
-    "not no never nor none nothing nobody cannot without neither stopped quit longer hates hate dislikes dislike "
-    "kein keine keinen nicht nie niemals ne pas jamais nunca non mai".split()
-)
-_OPPOSITES = frozenset("former formerly used ex before left previously anymore allergic afraid avoid avoids".split())
-# Ways to say that somebody likes something; which one is used makes no difference to what is liked.
-_LIKING = frozenset(terms("like likes love loves enjoy enjoys adore adores fond keen fan"))
-_FILLER = frozenset(terms("user person really very much quite is of on the a an to be"))
-
-
-def _says_the_same(text: str, near: Near, duplicate: float) -> bool:
-    """Whether a known fact says all that the draft says: the same words, or near in meaning and no word missing."""
-    if _tells(text) != _tells(near.fact.text):
-        return False
-    gist, known = _gist(text), _gist(near.fact.text)
-    return gist == known or (near.cosine is not None and near.cosine >= duplicate and bool(gist) and gist <= known)
-
-
-def _tells(text: str) -> tuple[frozenset[str], ...]:
-    """What tells two near statements apart: numbers, negations, opposites and names."""
-    words = re.findall(r"\w+", fold(text))
-    numbers = frozenset(re.findall(r"\d+(?:[.,:]\d+)*", text))
-    negations = frozenset(word for word in words if word in _NEGATIONS) | (
-        frozenset({"not"}) if re.search(r"n['’]t\b", text) else frozenset()
-    )
-    opposites = frozenset(word for word in words if word in _OPPOSITES)
-    names = frozenset(
-        fold(name) for name in re.findall(r"(?<=\s)\w+", text) if name[0].isupper() and not name.isupper()
-    )
-    return numbers, negations, opposites, names
-
-
-def _gist(text: str) -> frozenset[str]:
-    words = frozenset(terms(text)) - _FILLER
-    return (words - _LIKING) | ({"♥"} if words & _LIKING else frozenset())
+    """When it was said, as far as is known; what is said about the future is said now."""
+    return min(fact.reference_time or fact.recorded_at, fact.recorded_at)

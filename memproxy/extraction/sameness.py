@@ -1,0 +1,138 @@
+"""Whether two short statements say the same, or the opposite: by their words, with cosine only as a hint.
+
+Cosine prunes, it never decides: a near statement is the same one only if no number, name, negation or opposite word
+tells the two apart. (Measured in the field: paraphrase .80, negation .85, value swap .87.) Where in doubt, two
+statements stay two: a copy is shown once, a lost statement is lost.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memproxy.folding import fold
+from memproxy.recall.terms import terms
+
+# Words of which each tells two statements apart: they must stand in both, or in neither.
+_NEGATIONS = frozenset(
+    "not no never nor none nothing nobody cannot without neither stopped quit longer hates hate dislikes dislike "
+    "kein keine keinen nicht nie niemals ne pas jamais nunca non mai".split()
+)
+_OPPOSITES = frozenset("former formerly used ex before left previously anymore allergic afraid avoid avoids".split())
+_MODIFIERS = frozenset(
+    "plan plans planning planned want wants wanted wish wishes hope hopes hoping might may would could should will "
+    "consider considers considering intends intend thinking dream dreams almost nearly maybe perhaps possibly if "
+    "only sometimes rarely usually always".split()
+)
+_PEOPLE = frozenset(
+    "mother mum mom mama father dad papa parent parents sister sisters brother brothers sibling siblings wife husband "
+    "spouse partner girlfriend boyfriend fiance fiancé fiancée son sons daughter daughters child children kid kids "
+    "grandmother grandma grandfather grandpa grandparents grandson granddaughter aunt uncle cousin niece nephew "
+    "friend friends colleague colleagues boss neighbour neighbor roommate flatmate dog cat".split()
+)
+_PAST = frozenset(
+    "was were had did went gave took made saw knew bought sold ate lost met told wrote taught thought felt grew kept "
+    "sang spoke swam drove rode ran began broke chose fell forgot".split()
+)
+# Ways to say that somebody likes something; which one is used makes no difference to what is liked.
+_LIKING = frozenset(terms("like likes love loves enjoy enjoys adore adores fond keen fan"))
+_DISLIKING = frozenset(terms("hate hates dislike dislikes loathe loathes detest detests"))
+_FILLER = frozenset(terms("user person really very much quite is of on the a an to be"))
+_LIKED = "♥"
+
+
+def says_the_same(text: str, known: str, cosine: float | None, duplicate: float) -> bool:
+    """Whether a known fact says all that the draft says: the same words, or near in meaning and no word missing.
+
+    The order of words counts: "from Tolm to Brask" is not "from Brask to Tolm".
+    """
+    if _tells(text) != _tells(known) or not _same_names(text, known):
+        return False
+    gist, whole = _gist(text), _gist(known)
+    if not gist:
+        return False
+    return gist == whole or (cosine is not None and cosine >= duplicate and _runs_through(gist, whole))
+
+
+def reverses(text: str, known: str) -> bool:
+    """Whether one says that the person likes what the other says they do not like, with nothing else to tell them."""
+    liked, once = _liking(text), _liking(known)
+    if liked is None or once is None or liked == once or not _same_names(text, known):
+        return False
+    ours, theirs = replace(_tells(text), negations=frozenset()), replace(_tells(known), negations=frozenset())
+    return ours == theirs and _object(text) == _object(known) != []
+
+
+def people(text: str) -> frozenset[str]:
+    """Whom a statement is about, besides the person: "mother", "friend"."""
+    return _words(text) & _PEOPLE
+
+
+@dataclass(frozen=True, slots=True)
+class _Tells:
+    """What tells two near statements apart."""
+
+    numbers: tuple[str, ...]
+    signs: tuple[str, ...]  # "C++" and "C", "🍕" and "🎸"
+    negations: frozenset[str]
+    past: frozenset[str]
+    opposites: frozenset[str]
+    modifiers: frozenset[str]
+    people: frozenset[str]
+
+
+def _tells(text: str) -> _Tells:
+    words = _words(text)
+    return _Tells(
+        numbers=tuple(re.findall(r"\d+(?:[.,:/]\d+)*", text)),
+        signs=tuple(re.findall(r"\w[+#]+", text)) + tuple(c for c in fold(text) if unicodedata.category(c) == "So"),
+        negations=(words & _NEGATIONS) | {"not" for word in words if word.endswith("n't")},
+        past=frozenset(word for word in words if word in _PAST or (len(word) > 4 and word.endswith("ed"))),
+        opposites=words & _OPPOSITES,
+        modifiers=words & _MODIFIERS,
+        people=people(text),
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+(?:'\w+)?", fold(text).replace("'s ", " ")))
+
+
+def _same_names(one: str, other: str) -> bool:
+    """Whether each name in one text stands in the other too (however it is written there)."""
+    return all(_names(a) <= _words(b) for a, b in ((one, other), (other, one)))
+
+
+def _names(text: str) -> frozenset[str]:
+    found = re.findall(r"(?<=\s)\w+", text)
+    return frozenset(fold(name) for name in found if name[0].isupper() and not name.isupper())
+
+
+def _gist(text: str) -> list[str]:
+    """The content words in order, with all ways of liking made one."""
+    words = [_LIKED if word in _LIKING else word for word in terms(text) if word not in _FILLER]
+    return [word for i, word in enumerate(words) if word != _LIKED or _LIKED not in words[:i]]
+
+
+def _runs_through(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether the words of one stand in the other in the same order."""
+    left = iter(whole)
+    return all(word in left for word in part)
+
+
+def _liking(text: str) -> bool | None:
+    """Whether a statement is about liking (True) or disliking (False) something, or about neither."""
+    words = set(terms(text))
+    if words & _DISLIKING:
+        return False
+    if not words & _LIKING:
+        return None
+    return "not" not in words and not _words(text) & _NEGATIONS
+
+
+def _object(text: str) -> list[str]:
+    """What is liked or not: the content words without those that say so."""
+    said = _LIKING | _DISLIKING | _FILLER | _NEGATIONS | {"not", "doesnt", "dont"}
+    return [word for word in terms(text) if word not in said]
