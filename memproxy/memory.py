@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -30,14 +30,15 @@ from memproxy.model import (
     ContextBlock,
     Entity,
     Exchange,
+    ItemKind,
     MemoryMode,
     Message,
     Receipt,
     Turn,
 )
-from memproxy.recall.recall import Recaller
+from memproxy.recall.recall import Found, Recaller
 from memproxy.settings import Settings
-from memproxy.store import entities, jobs, passages, receipts, sessions, turns
+from memproxy.store import entities, jobs, passages, receipts, search, sessions, turns
 from memproxy.store import facts as fact_rows
 from memproxy.trust import cut_blocks, mask_secrets
 
@@ -138,9 +139,10 @@ class Memory:
         known = await self._db.read(lambda conn: _marks(conn, entity, history))
         present = {(mark.session_id, mark.seq) for mark in known.values()}
         query = "\n".join(mask_secrets(text) for text in said)
-        block, skip = await self.recall(entity, query, conversation.time, conversation.timezone, budget, present)
+        found = await self._recaller.find(entity, query, now=conversation.time, present=present)
+        block, skip = self._render(found, budget, conversation.timezone)
         if block is not None:
-            self._keep(conversation, history, block, request_id)
+            self._keep(conversation, history, block, found, request_id)
         return block, skip
 
     async def recall(
@@ -149,17 +151,17 @@ class Memory:
         query: str,
         now: datetime,
         timezone: str,
-        budget: int | None = None,
-        present: Collection[tuple[str, int]] = (),
     ) -> tuple[ContextBlock | None, Skip | None]:
         """The block for a message, or why there is none. Stores nothing. Raises StoreError."""
-        found = await self._recaller.find(entity, query, now=now, present=present)
+        found = await self._recaller.find(entity, query, now=now)
+        return self._render(found, self._settings.memory.token_budget, timezone)
+
+    def _render(self, found: Found, budget: int, timezone: str) -> tuple[ContextBlock | None, Skip | None]:
         if found.query.small_talk:
             return None, Skip.SMALL_TALK
         pinned = any(fact.pinned for fact in found.standing)
         if not found.scored and not pinned:
             return None, Skip.NOTHING_RELEVANT
-        budget = self._settings.memory.token_budget if budget is None else budget
         block = render(found.scored, found.standing, budget_tokens=budget, timezone=timezone)
         return (block, None) if block.items else (None, Skip.NO_ROOM)
 
@@ -176,7 +178,9 @@ class Memory:
         block = self._kept.get((entity, key)) or await self._db.read(lambda conn: receipts.block_for(conn, entity, key))
         return (block, None) if block is not None else (None, Skip.NO_QUERY)
 
-    def _keep(self, conversation: Conversation, history: History, block: ContextBlock, request_id: str) -> None:
+    def _keep(
+        self, conversation: Conversation, history: History, block: ContextBlock, found: Found, request_id: str
+    ) -> None:
         key = history.turn_key
         if conversation.mode == "read":
             if key is not None:
@@ -186,13 +190,15 @@ class Memory:
             return
         receipt = Receipt(request_id, conversation.entity, None, key, self._clock.now(), block)
         # Not awaited: the one writer keeps order, so the receipt is there before the exchange is recorded.
-        self._background(self._put_receipt(receipt))
+        self._background(self._put_receipt(receipt, found))
 
-    async def _put_receipt(self, receipt: Receipt) -> None:
+    async def _put_receipt(self, receipt: Receipt, found: Found) -> None:
         facts = [item.id for item in receipt.block.items if item.kind == "fact"]
 
         async def put(conn: Connection) -> None:
             await receipts.put(conn, receipt)
+            for kind, owner_id in await _hidden_since(conn, receipt, found):
+                await receipts.redact(conn, receipt.entity, kind, owner_id)
             await fact_rows.count_recalled(conn, receipt.entity, facts, receipt.time)
 
         try:
@@ -403,6 +409,16 @@ def _head(history: History, where: Place, secret: bytes, exchange: Exchange) -> 
 async def _marks(conn: Connection, entity: Entity, history: History) -> dict[str, sessions.Mark]:
     keys = [said.key for said in history.said]
     return await sessions.marks(conn, entity, [*keys, history.tail] if history.tail else keys)
+
+
+async def _hidden_since(conn: Connection, receipt: Receipt, found: Found) -> set[tuple[ItemKind, str]]:
+    """What a receipt quotes that was forgotten, corrected or removed between its recall and its being stored."""
+    quoted = {(item.kind, item.id) for item in receipt.block.items}
+    read = [s.candidate for s in found.scored if (s.candidate.kind, s.candidate.owner_id) in quoted]
+    hidden = await search.gone(conn, receipt.entity, read)
+    standing = await fact_rows.get_many(conn, receipt.entity, [fact.id for fact in found.standing])
+    current = {(fact.id, fact.text) for fact in standing if fact.status == "current"}
+    return hidden | {("fact", fact.id) for fact in found.standing if (fact.id, fact.text) not in current}
 
 
 async def _masked(text: str) -> str:

@@ -14,16 +14,19 @@ from memproxy.errors import MemproxyError, places
 from memproxy.interfaces import Connection, Database, Embedder
 from memproxy.model import Entity, Fact, Passage, Turn
 from memproxy.recall.passages import embedding_text, split
-from memproxy.recall.terms import index_terms
+from memproxy.recall.terms import index_terms, terms
 from memproxy.store import facts as fact_rows
 from memproxy.store import passages as passage_rows
-from memproxy.store import search
+from memproxy.store import receipts, search
+from memproxy.store import turns as turn_rows
 from memproxy.store import vectors as vectors_rows
 from memproxy.trust import looks_like_instruction
 
 log = logging.getLogger(__name__)
 
 BATCH = 32
+MOST_REPETITIONS = 500  # turns looked at for a fact's words, the newest
+_SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
 PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
 
 
@@ -67,9 +70,12 @@ def fact_passages(fact: Fact) -> list[Passage]:
 
 def _places(text: str, quote: str) -> list[tuple[int, int]]:
     """Where a quote stands in a text, up to case and white space; all of the text where it cannot be found."""
-    words = quote.split()
-    pattern = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
-    return [match.span() for match in pattern.finditer(text)] if words and pattern.search(text) else [(0, len(text))]
+    places = [match.span() for match in _literally(quote).finditer(text)] if quote.split() else []
+    return places or [(0, len(text))]
+
+
+def _literally(words: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
 
 
 def _without(span: tuple[int, int], held_back: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -89,14 +95,40 @@ async def reindex_turn(conn: Connection, entity: Entity, turn: Turn) -> None:
     """Write a turn's passages anew, as its facts now allow."""
     hidden = await fact_rows.hidden_quotes(conn, entity, turn.id)
     spans = await fact_rows.hidden_spans(conn, entity, turn.id)
+    for words in await fact_rows.forgotten_elsewhere(conn, entity, turn.id):
+        spans += repetitions(turn.content, words)
     await passage_rows.remove(conn, entity, "turn", turn.id)
     await passage_rows.add(conn, entity, turn_passages(turn, hidden, spans))
+    await receipts.redact(conn, entity, "turn", turn.id)
 
 
 async def reindex_fact(conn: Connection, entity: Entity, fact: Fact) -> None:
-    """Write a fact's passage anew, as its status now allows."""
+    """Write a fact's passage anew, as its status now allows, and with it the turns that repeat its words."""
     await passage_rows.remove(conn, entity, "fact", fact.id)
     await passage_rows.add(conn, entity, fact_passages(fact))
+    await reindex_repetitions(conn, entity, fact)
+
+
+async def reindex_repetitions(conn: Connection, entity: Entity, fact: Fact) -> None:
+    """Write the passages anew of other turns that repeat a fact's words: said again, or by the assistant."""
+    words = fact.quote or fact.text
+    longest = max(re.findall(r"\w+", words), key=len, default="")
+    if not longest:
+        return
+    letters = longest[: max(3, len(longest) - 3)]  # so that another ending of the word is found as well
+    for turn in await turn_rows.with_letters(conn, entity, letters, MOST_REPETITIONS):
+        if turn.id != fact.turn_id and repetitions(turn.content, words):
+            await reindex_turn(conn, entity, turn)
+
+
+def repetitions(text: str, words: str) -> list[tuple[int, int]]:
+    """Where a text says words again: literally, or as a sentence that holds every content word of them."""
+    literal = [match.span() for match in _literally(words).finditer(text)] if words.split() else []
+    wanted = set(terms(words))
+    if len(wanted) < 2:  # one word alone stands in many sentences that say something else
+        return literal
+    said_again = [match.span() for match in _SENTENCE.finditer(text) if wanted <= set(terms(match[0]))]
+    return literal + said_again
 
 
 class Indexer:

@@ -17,7 +17,7 @@ from memproxy.extraction.reconcile import (
 )
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection, Vectors
-from memproxy.lifecycle.indexing import fact_passages, reindex_turn
+from memproxy.lifecycle.indexing import fact_passages, reindex_repetitions, reindex_turn
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft
 from memproxy.recall.terms import query_terms
 from memproxy.store import facts as fact_rows
@@ -118,4 +118,5 @@ async def hide_quote(conn: Connection, entity: Entity, fact: Fact) -> None:
     turn = await turns.get(conn, entity, fact.turn_id) if fact.turn_id else None
     if turn is not None:
         await reindex_turn(conn, entity, turn)
-        await receipts.redact(conn, entity, "turn", turn.id)
+    if fact.status == "forgotten":
+        await reindex_repetitions(conn, entity, fact)

@@ -150,6 +150,11 @@ async def hidden_quotes(conn: Connection, entity: Entity, turn_id: str) -> list[
     return [row["words"] for row in await conn.all("facts_hidden", **scoped(entity), turn_id=turn_id)]
 
 
+async def forgotten_elsewhere(conn: Connection, entity: Entity, turn_id: str) -> list[str]:
+    """The words of forgotten facts that came from other turns, and that this turn does not say anew."""
+    return [row["words"] for row in await conn.all("facts_forgotten_elsewhere", **scoped(entity), turn_id=turn_id)]
+
+
 async def hidden_spans(conn: Connection, entity: Entity, turn_id: str) -> list[tuple[int, int]]:
     """Where facts that were erased since stood in a turn (character spans): not shown either."""
     rows = await conn.all("facts_hidden_spans", **scoped(entity), turn_id=turn_id)

@@ -151,6 +151,12 @@ WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND tex
     AND time = :time AND role = :role
 ORDER BY seq LIMIT 1;
 
+-- name: turns_with_letters
+-- Turns in which some letters stand, whatever their case.
+SELECT * FROM turns
+WHERE tenant = :tenant AND entity = :entity AND lower(content) LIKE '%' || lower(:letters) || '%'
+ORDER BY id DESC LIMIT :limit;
+
 -- name: turns_revive
 -- Offer a session's turns to extraction again whose job had died.
 UPDATE turns SET learn = 'pending'
@@ -303,6 +309,18 @@ SELECT id, text, slot FROM facts WHERE tenant = :tenant AND entity = :entity AND
 SELECT coalesce(quote, text) AS words FROM facts
 WHERE tenant = :tenant AND entity = :entity AND turn_id = :turn_id AND status IN ('forgotten', 'quarantined')
 ORDER BY id;
+
+-- name: facts_forgotten_elsewhere
+-- The words of forgotten facts of other turns, but for those that this turn says anew.
+SELECT coalesce(f.quote, f.text) AS words FROM facts f
+WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'forgotten'
+  AND (f.turn_id IS NULL OR f.turn_id <> :turn_id)
+  AND NOT EXISTS (
+    SELECT 1 FROM facts c
+    WHERE c.tenant = f.tenant AND c.entity = f.entity AND c.turn_id = :turn_id AND c.status = 'current'
+      AND (c.content_key = f.content_key OR c.quote = f.quote)
+  )
+ORDER BY f.id;
 
 -- name: facts_delete
 -- Remove a fact with its history.

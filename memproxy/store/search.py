@@ -19,6 +19,7 @@ __all__ = [
     "Proposal",
     "Unembedded",
     "add_vectors",
+    "gone",
     "matching",
     "neighbours",
     "propose",
@@ -141,6 +142,13 @@ async def neighbours(
     if vector is not None and model is not None:
         cosines = await vectors.cosines_of(conn, entity, vector, model, ids)
     return await _candidates(conn, entity, ids, cosines)
+
+
+async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]) -> set[tuple[ItemKind, str]]:
+    """Whose passages (kind and owner) are not there any more as they were when these candidates were read."""
+    now = await _candidates(conn, entity, [candidate.passage_id for candidate in candidates], {})
+    there = {(candidate.passage_id, candidate.owner_id, candidate.text) for candidate in now}
+    return {(c.kind, c.owner_id) for c in candidates if (c.passage_id, c.owner_id, c.text) not in there}
 
 
 async def unembedded(conn: Connection, model: str, limit: int) -> list[Unembedded]:

@@ -118,6 +118,12 @@ async def give_name(conn: Connection, entity: Entity, session_id: str, seq: int,
     return None if row is None else from_row(row)
 
 
+async def with_letters(conn: Connection, entity: Entity, letters: str, limit: int) -> list[Turn]:
+    """The newest turns in which these letters stand, case aside (of ASCII)."""
+    rows = await conn.all("turns_with_letters", **scoped(entity), letters=letters, limit=limit)
+    return [from_row(row) for row in rows]
+
+
 async def pending(conn: Connection, entity: Entity, session_id: str, credential: str | None = None) -> list[Turn]:
     """The turns of a session that wait for extraction with this credential (None: that need none), in order."""
     rows = await conn.all("turns_pending", **scoped(entity), session_id=session_id, credential=credential)
