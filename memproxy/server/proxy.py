@@ -71,6 +71,9 @@ class Proxy:
         added = [(b"x-memg-request-id", request_id.encode())]
         upstream = UpstreamRequest(base_url, scope["method"], path.path, scope["query_string"], scope["headers"], None)
         if form is None:
+            if not self._may_pass(headers, path, caller):
+                await self._refuse(send, None, identity.Forbidden())
+                return
             outcome = await relay(
                 scope, receive, send, self._client, upstream, reader=None, response_headers=added, on_complete=None,
                 error_body=CHAT.error,
@@ -92,6 +95,16 @@ class Proxy:
         self._count(form.name, outcome)
 
     # --- before ----------------------------------------------------------------------------------------------
+
+    def _may_pass(self, headers: Headers, path: identity.Named, caller: Caller) -> bool:
+        """Whether a request that memory has no part in names nobody outside its key's list all the same."""
+        try:
+            identity.entity_name(headers, path, {}, self._parts.settings, caller)
+        except identity.Forbidden:
+            return False
+        except identity.Refused:
+            pass  # no usable name is no one's name
+        return True
 
     async def _plan(
         self, form: WireFormat, body: Body, headers: Headers, path: identity.Named, caller: Caller, request_id: str
