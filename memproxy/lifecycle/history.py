@@ -109,17 +109,16 @@ def place(
     """Find the conversation of a request that names none.
 
     `marks` holds the known keys among the request's; `last_user_seq` the place of the last user turn of each
-    conversation they point to.
+    conversation they point to. Without any assistant message a request opens a conversation, unless it begins as one
+    did within the timeout: then it is a retry, or goes on where no answer came.
     """
     known = max((i + 1 for i, said in enumerate(history.said) if said.key in marks), default=0)
     mark = marks[history.said[known - 1].key] if known else None
-    news = tuple(said for said in history.said[max(known, history.old) :] if said.message.role == "user")
-    if history.old == 0:
-        if mark is not None and known == len(history.said) and now - mark.created_at <= timeout:
-            return Place(mark.session_id, None, ())
-        return Place(None, None, tuple(said for said in history.said if said.message.role == "user"))
+    if history.old == 0 and (mark is None or now - mark.created_at > timeout):
+        return Place(None, None, _of_the_person(history.said))
     if mark is not None and known == len(history.said):
         return Place(mark.session_id, None, ())
+    news = _of_the_person(history.said[max(known, history.old) :])
     mark = mark or (marks.get(history.tail) if history.tail else None)
     if mark is None:
         return Place(None, None, news)
@@ -128,6 +127,10 @@ def place(
     if mark.seq >= last_user_seq.get(mark.session_id, 0):
         return Place(mark.session_id, None, news)
     return Place(None, mark.session_id, news)
+
+
+def _of_the_person(said: Sequence[Said]) -> tuple[Said, ...]:
+    return tuple(one for one in said if one.message.role == "user")
 
 
 def place_named(
@@ -143,5 +146,5 @@ def place_named(
         mark = here.get(history.said[-1].key)
         if mark is not None and (mark.seq < last_user_seq or now - mark.created_at > timeout):
             here = {}
-    news = tuple(said for said in history.new if said.message.role == "user" and said.key not in here)
+    news = tuple(said for said in _of_the_person(history.new) if said.key not in here)
     return Place(session_id, None, news)
