@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from starlette.types import Receive, Scope, Send
 
 from memproxy import wire
-from memproxy.errors import NotUnderstood, Problem, StoreError
+from memproxy.errors import NotUnderstood, Problem, StoreError, places
 from memproxy.events import Skip
 from memproxy.interfaces import WireFormat
 from memproxy.memory import Conversation, Prepared
@@ -148,6 +148,11 @@ class Proxy:
             return skipped(Skip(refused.reason))
         except StoreError:
             return skipped(Skip.STORE)
+        except identity.Forbidden:
+            raise
+        except Exception as error:  # fail open: a fault in reading a request must not cost the person their answer
+            log.error("a request could not be read: %s at %s", type(error).__name__, places(error))
+            return skipped(Skip.ERROR)
         if mode == "write":
             return skipped(Skip.WRITE_ONLY, conversation, request)
         prepared = await self._parts.memory.prepare(conversation, request, request_id)
@@ -181,7 +186,7 @@ class Proxy:
             return now
         try:
             return identity.read_time(text, now)
-        except ValueError:
+        except (ValueError, OverflowError):
             self._parts.metrics.ignored_headers.labels("x-memg-time").inc()
             return now
 
@@ -193,8 +198,11 @@ class Proxy:
         try:
             return form.inject(body.data, block.text, self._parts.settings.memory.placement), plan
         except NotUnderstood as error:
-            prepared = Prepared(None, Skip(error.reason), plan.prepared.milliseconds)
-            return body.data, Plan(plan.conversation, plan.request, prepared)
+            reason = Skip(error.reason)
+        except Exception as error:  # fail open: the client's own bytes are always at hand
+            log.error("a block could not be spliced in: %s at %s", type(error).__name__, places(error))
+            reason = Skip.ERROR
+        return body.data, replace(plan, prepared=Prepared(None, reason, plan.prepared.milliseconds))
 
     # --- after -----------------------------------------------------------------------------------------------
 

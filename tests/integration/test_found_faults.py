@@ -66,3 +66,30 @@ async def test_a_fault_in_learning_buries_the_job_and_learning_goes_on(
         assert "ValueError" in caplog.text
         assert "kayak" not in caplog.text
         await _goes_on_after(world)
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "24:00", "2021-W01"])
+async def test_a_time_at_the_edge_of_the_calendar_breaks_no_chat(tmp_path: Path, time: str) -> None:
+    async with World.open(tmp_path, client_time=True) as world:
+        response = await world.chat("Bo", [user("I own a kayak")], headers={"X-MemG-Time": time})
+        assert response.status_code == 200
+        assert await world.said("Bo") == ["I own a kayak"]
+
+
+@pytest.mark.parametrize("broken", ["decode", "inject"])
+async def test_a_fault_in_reading_or_editing_a_request_sends_it_as_it_came(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, broken: str
+) -> None:
+    from memproxy.wire.chat_completions import ChatCompletions
+
+    def fault(*args: object) -> None:
+        raise ValueError("I own a kayak")
+
+    await world.seed("Bo", "Owns a red kayak")
+    monkeypatch.setattr(ChatCompletions, broken, fault)
+    response = await world.chat("Bo", [user("Which kayak do I own?")])
+    assert response.status_code == 200
+    assert response.headers["x-memg-memory"] == "skipped; reason=error"
+    assert world.messages == [user("Which kayak do I own?")]
+    assert "ValueError" in caplog.text
+    assert "kayak" not in caplog.text
