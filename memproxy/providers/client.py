@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import email.utils
 import math
 import time
@@ -20,6 +21,7 @@ from memproxy.settings import is_loopback
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 # Options a server may refuse by name, and what to send instead (None: leave it out).
 _OPTIONAL = {"response_format": None, "temperature": None, "max_tokens": "max_completion_tokens"}
+_LARGEST_ANSWER = 4 << 20  # bytes
 _MOST_TOKENS = 10**9  # of one call; a larger number is no count
 
 
@@ -46,6 +48,7 @@ class ChatClient:
 
     def __init__(self, timeout: float = 60.0, options: Mapping[str, Any] | None = None) -> None:
         self._http = httpx.AsyncClient(timeout=httpx.Timeout(timeout, connect=10.0))
+        self._patience = timeout
         self._options = dict(options or {})
         self._refused: dict[tuple[str, str], set[str]] = {}
 
@@ -90,11 +93,19 @@ class ChatClient:
         return {"model": endpoint.model, "messages": list(messages), "stream": False, **wanted, **self._options}
 
     async def _post(self, endpoint: Endpoint, body: Mapping[str, Any]) -> httpx.Response:
+        """The whole answer, within the time limit and of a size that an answer can have."""
+        headers = {**_guard(endpoint), **endpoint.headers}
+        url = chat_completions_url(endpoint.base_url)
         try:
-            return await self._http.post(
-                chat_completions_url(endpoint.base_url), json=body, headers={**_guard(endpoint), **endpoint.headers}
-            )
-        except httpx.TimeoutException:
+            request = self._http.build_request("POST", url, json=body, headers=headers)
+            # httpx limits each read only: a server that sends a byte a second would hold a job for ever.
+            async with asyncio.timeout(self._patience):
+                response = await self._http.send(request, stream=True)
+                try:
+                    return await _whole(response)
+                finally:
+                    await response.aclose()
+        except (httpx.TimeoutException, TimeoutError):
             raise ProviderBusy("timeout") from None
         except httpx.TransportError:
             raise ProviderBusy("unreachable") from None
@@ -107,6 +118,17 @@ class ChatClient:
             return None
         text = response.text
         return next((name for name in _OPTIONAL if name in text and name not in refused), None)
+
+
+async def _whole(response: httpx.Response) -> httpx.Response:
+    """The response with its body read. Raises ProviderBusy where that is larger than an answer can be."""
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > _LARGEST_ANSWER:
+            raise ProviderBusy("too-large")
+    kept = [(k, v) for k, v in response.headers.multi_items() if k not in ("content-encoding", "transfer-encoding")]
+    return httpx.Response(response.status_code, headers=kept, content=bytes(body))
 
 
 def _guard(endpoint: Endpoint) -> Mapping[str, str]:

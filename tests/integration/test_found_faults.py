@@ -93,3 +93,16 @@ async def test_a_fault_in_reading_or_editing_a_request_sends_it_as_it_came(
     assert world.messages == [user("Which kayak do I own?")]
     assert "ValueError" in caplog.text
     assert "kayak" not in caplog.text
+
+
+async def test_an_extraction_server_that_drips_or_floods_does_not_hold_up_learning(tmp_path: Path) -> None:
+    async with World.open(tmp_path, llm__timeout=0.5, extraction__max_attempts=1) as world:
+        world.ext.reply_raw(200, [JSON], [piece for _ in range(600) for piece in (b" ", 0.1)])
+        await world.chat("Bo", [user("I own a kayak, and it leaks")])
+        await world.drain(10)
+        world.ext.reply_raw(200, [JSON], [b" " * (1 << 20)] * 64)
+        await world.chat("Cy", [user("I own a raft, and it leaks")])
+        await world.drain(10)
+        jobs = (await world.client.get(world.own("jobs"), params={"state": "dead"})).json()["items"]
+        assert {job["entity"]: job["error"] for job in jobs} == {"Bo": "timeout", "Cy": "too-large"}
+        await _goes_on_after(world)
