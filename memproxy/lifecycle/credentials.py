@@ -63,7 +63,10 @@ class Purse:
 
     def _drop_unused(self) -> None:
         horizon = self._now() - UNUSED_SECONDS
-        for fingerprint in [name for name, kept in self._kept.items() if kept.used < horizon]:
+        while self._kept:  # the longest unused stands first
+            fingerprint, kept = next(iter(self._kept.items()))
+            if kept.used >= horizon:
+                return
             del self._kept[fingerprint]
 
     def _fingerprint(self, base_url: str, credential: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import email.utils
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,7 +31,7 @@ class Endpoint:
 
     base_url: str
     model: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ class ChatClient:
     """Calls chat endpoints over one pooled HTTP client; remembers per model which options a server refuses."""
 
     def __init__(self, timeout: float = 60.0, options: Mapping[str, Any] | None = None) -> None:
-        self._http = httpx.AsyncClient(timeout=httpx.Timeout(timeout, connect=10.0))
+        # A proxy named by the environment is for the way out; this machine is reached directly.
+        direct = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))
+        self._http = httpx.AsyncClient(timeout=httpx.Timeout(timeout, connect=10.0), mounts=direct)
         self._patience = timeout
         self._options = dict(options or {})
         self._refused: dict[tuple[str, str], set[str]] = {}
@@ -63,11 +65,14 @@ class ChatClient:
 
         Raises ProviderBusy where a later call may work, TruncatedCompletion at the output limit, else ProviderError.
         """
-        refused = self._refused.setdefault((endpoint.base_url, endpoint.model), set())
+        known = self._refused.setdefault((endpoint.base_url, endpoint.model), set())
+        refused = set(known)
         for _ in range(len(_OPTIONAL) + 1):
             response = await self._post(endpoint, self._body(endpoint, messages, schema, max_tokens, refused))
             newly = self._refusal(response, refused)
             if newly is None:
+                if response.is_success:
+                    known |= refused  # leaving it out has helped: the next call begins without it
                 return _completion(response)
             refused.add(newly)
         raise ProviderError("options-refused")
@@ -107,6 +112,8 @@ class ChatClient:
                     await response.aclose()
         except (httpx.TimeoutException, TimeoutError):
             raise ProviderBusy("timeout") from None
+        except (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError):
+            raise ProviderError("not-sendable") from None  # an address or a key that no request can carry
         except httpx.TransportError:
             raise ProviderBusy("unreachable") from None
         except httpx.HTTPError:
@@ -147,13 +154,21 @@ def _completion(response: httpx.Response) -> Completion:
         text = choice["message"].get("content")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ProviderBusy("not-a-completion") from None
-    text = text if isinstance(text, str) else ""
+    text = _text(text)
     if choice.get("finish_reason") in ("length", "max_tokens"):
         raise TruncatedCompletion(text)
     if not text.strip():
         raise ProviderBusy("empty-answer")
     usage = answer.get("usage") if isinstance(answer.get("usage"), dict) else {}
     return Completion(text, _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _text(content: object) -> str:
+    """The words of an answer; some servers give them in parts, with their thoughts as parts of another type."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
 
 
 def _count(value: object) -> int | None:
