@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import fnmatch
 import ipaddress
+import math
 import os
 import re
+import unicodedata
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, available_timezones
+from urllib.parse import SplitResult, urlsplit
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -21,7 +23,9 @@ from memproxy.errors import SettingsError
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
 
+LONGEST = 100 * 365 * 86_400  # seconds of a duration: a date a hundred years away is still a date
 _DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|h|d)?", re.IGNORECASE)
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -32,36 +36,63 @@ class Duration(float):
     @classmethod
     def parse(cls, value: object) -> Duration:
         """Read a duration. Raises ValueError saying what would work."""
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-            return cls(value)
         match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-        if match is None:
+        if match is not None:
+            seconds = float(match["number"]) * _UNIT_SECONDS[(match["unit"] or "s").lower()]
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = float(value)
+        else:
+            seconds = math.nan
+        if not 0 <= seconds <= LONGEST:
             raise ValueError(f'{value!r} is no duration; write seconds (20) or "30m", "20s", "250ms", "7d"')
-        return cls(float(match["number"]) * _UNIT_SECONDS[(match["unit"] or "s").lower()])
+        return cls(seconds)
 
 
-class Secret(str):
-    """A key or password, or where to find it; never shown by repr or in a log."""
+class Secret:
+    """A key or password, or where to find it. No text of it ever shows, in a log as little as in a settings dump."""
 
-    __slots__ = ()
+    __slots__ = ("_said",)
+
+    def __init__(self, said: str) -> None:
+        self._said = said
 
     def __repr__(self) -> str:
-        return "'***'"
+        return "***"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._said == self._said
+
+    def __hash__(self) -> int:
+        return hash(self._said)
+
+    @property
+    def points_elsewhere(self) -> bool:
+        """Whether this is `env:NAME` or `file:PATH`, and not the secret itself."""
+        return self._said.startswith(("env:", "file:"))
 
     def reveal(self) -> str:
         """The secret itself: what `env:NAME` or `file:PATH` points to. Raises SettingsError naming what is missing."""
-        kind, _, where = self.partition(":")
+        kind, _, where = self._said.partition(":")
         if kind == "env":
-            found = os.environ.get(where, "")
+            found = os.environ.get(where, "").strip()
             if not found:
                 raise SettingsError(f"the environment variable {where} (named by an api_key or key) is not set")
             return found
         if kind == "file":
-            try:
-                return Path(where).expanduser().read_text("utf-8").strip()
-            except OSError as error:
-                raise SettingsError(f"the key file {where} cannot be read: {error.strerror}") from None
-        return str.__str__(self)
+            return _read_key(where)
+        return self._said.strip()
+
+
+def _read_key(where: str) -> str:
+    try:
+        found = Path(where).expanduser().read_text("utf-8").strip()
+    except OSError as error:
+        raise SettingsError(f"the key file {where} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise SettingsError(f"the key file {where} is no text") from None
+    if not found:
+        raise SettingsError(f"the key file {where} is empty")
+    return found
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,7 +111,7 @@ class Targets(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class LLM(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that extracts facts."""
 
-    provider: str = "openai"
+    provider: Literal["openai"] = "openai"  # any endpoint that speaks its API
     model: str | None = None
     base_url: str | None = None
     api_key: Secret | None = None
@@ -151,7 +182,7 @@ class Extraction(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Receipts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How long it can be looked up what was injected into a request."""
 
-    days: Count = 7
+    days: Days = 7
     max: Count = 10_000
 
 
@@ -169,7 +200,8 @@ class Key(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def allows(self, entity: str) -> bool:
         """Whether this key may name that entity."""
-        return self.admin or any(fnmatch.fnmatchcase(entity, pattern) for pattern in self.entities)
+        patterns = (unicodedata.normalize("NFC", pattern) for pattern in self.entities)
+        return self.admin or any(fnmatch.fnmatchcase(entity, pattern) for pattern in patterns)
 
 
 class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -220,7 +252,7 @@ class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def is_loopback(host: str) -> bool:
     """Whether a host name or address is this machine only."""
-    if host == "localhost":
+    if host.lower() == "localhost":
         return True
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
@@ -234,8 +266,14 @@ def check(settings: Settings) -> None:
         holder, _, field = name.rpartition(".")
         _check_url(name, getattr(settings.targets if holder else settings, field))
     _check_url("llm.base_url", settings.llm.base_url)
-    if settings.timezone not in available_timezones():
+    if zone(settings.timezone) is None:
         raise SettingsError(f'timezone: {settings.timezone!r} is no IANA name; write for example "Europe/Vienna"')
+    if settings.entity is not None and not _is_name(settings.entity):
+        raise SettingsError("entity: a name has 1 to 255 characters, none of them a control character")
+    for origin in settings.allowed_origins:
+        parts = _split(origin)
+        if parts is None or not parts.hostname or parts.path.strip("/") or parts.query:
+            raise SettingsError(f'allowed_origins: {origin!r} is no origin; write for example "https://app.example"')
     for index, key in enumerate(settings.keys):
         if (key.key_env is None) == (key.key_file is None):
             raise SettingsError(f"keys[{index}]: give exactly one of key_env and key_file")
@@ -244,11 +282,9 @@ def check(settings: Settings) -> None:
     for source in settings.entity_sources:
         if source.partition(":")[0] not in ("header", "body") or not source.partition(":")[2]:
             raise SettingsError(f'entity_sources: {source!r}; write "header:X-User-Id" or "body:user"')
-    for pattern in (*settings.chores, *settings.extraction.ignore):
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise SettingsError(f"chores / extraction.ignore: {pattern!r} is no regular expression: {error}") from None
+    for name, patterns in (("chores", settings.chores), ("extraction.ignore", settings.extraction.ignore)):
+        for pattern in patterns:
+            _check_pattern(name, pattern)
     if not settings.loopback and not settings.keys:
         raise SettingsError(
             f"host: {settings.host} can be reached from other machines, so callers need keys. "
@@ -256,14 +292,39 @@ def check(settings: Settings) -> None:
         )
 
 
+def _check_pattern(name: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise SettingsError(f"{name}: {pattern!r} is no regular expression: {error}") from None
+
+
 def _check_url(name: str, value: str | None) -> None:
     if value is None:
         return
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise SettingsError(f'{name}: {value!r} is no base URL; write for example "https://api.openai.com"')
+    parts = _split(value)
+    if parts is None or not parts.hostname or parts.query or parts.fragment:
+        shown = re.sub(r"//[^/]*@", "//***@", value.partition("?")[0])
+        raise SettingsError(f'{name}: {shown!r} is no base URL; write for example "https://api.openai.com"')
 
 
-def zone(name: str) -> ZoneInfo:
-    """The time zone of an IANA name already checked."""
-    return ZoneInfo(name)
+def _split(url: str) -> SplitResult | None:
+    """The parts of an http(s) URL, or None where it is none."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts if parts.scheme in ("http", "https") else None
+
+
+def _is_name(name: str) -> bool:
+    return 1 <= len(name) <= 255 and not any(unicodedata.category(c) in ("Cc", "Cs") for c in name)
+
+
+def zone(name: str) -> ZoneInfo | None:
+    """The time zone of an IANA name; None where there is none of that name. Quick enough for a request's path."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None

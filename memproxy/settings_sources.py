@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
@@ -51,11 +51,12 @@ def load(
     if file is not None:
         for path, value in _flatten(_read(file), file):
             values[path], sources[path] = value, str(file)
-            if path.endswith("api_key") and not str(value).startswith(("env:", "file:")) and value is not None:
+            if path.endswith("api_key") and isinstance(value, str) and not Secret(value).points_elsewhere:
                 raise SettingsError(f'{path} in {file}: no key in a file; write "env:NAME" or "file:PATH"')
     warnings = []
-    for name, text in sorted(environ.items()):
-        if not name.startswith("MEMG_"):
+    # An earlier system's name gives way to our own; an empty variable counts as none.
+    for name, text in sorted(environ.items(), key=lambda item: (item[0] not in ALIASES, item[0])):
+        if not name.startswith("MEMG_") or not text.strip():
             continue
         found = _environment_path(name)
         if found is None:
@@ -66,7 +67,10 @@ def load(
         if value is not None:
             values[path], sources[path] = value, "--" + path.replace(".", "-").replace("_", "-")
     settings = _convert(values, sources)
-    check(settings)
+    try:
+        check(settings)
+    except SettingsError as error:
+        raise _with_source(error, sources) from None
     return Loaded(settings, file, tuple(warnings))
 
 
@@ -102,7 +106,7 @@ def _find(config: str | None) -> Path | None:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        tree = json.loads(file.read_text("utf-8"))
+        tree = json.loads(file.read_text("utf-8-sig"))
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}") from None
     except ValueError as error:
@@ -155,8 +159,9 @@ def _from_text(path: str, text: str, name: str) -> object:
         except ValueError:
             if isinstance(default, list) and not text.lstrip().startswith(("[", "{")):
                 return [part.strip() for part in text.split(",") if part.strip()]
-            raise SettingsError(f"{name}: not JSON") from None
-    return text if text != "" else None
+            example = '["one", "two"]' if isinstance(default, list) else '{"name": "value"}'
+            raise SettingsError(f"{name}: a list or an object is written as JSON here, for example {example}") from None
+    return text
 
 
 def _convert(values: Mapping[str, object], sources: Mapping[str, str]) -> Settings:
@@ -175,12 +180,50 @@ def _convert(values: Mapping[str, object], sources: Mapping[str, str]) -> Settin
 
 def _explain(message: str, sources: Mapping[str, str]) -> SettingsError:
     text, _, where = message.partition(" - at `$.")
-    path = re.sub(r"\[.*", "", where.rstrip("`"))
+    place = where.rstrip("`")
+    path = re.sub(r"\[.*", "", place)
     source = sources.get(path) or next((s for p, s in sources.items() if p.startswith(path)), None)
     unknown = re.search(r"unknown field `(\w+)`", text)
     if unknown and path == "keys":
         return SettingsError(f"keys in {source}: unknown field {unknown[1]}; known: key_env, key_file, entities, admin")
-    return SettingsError(f"{path or 'settings'}{f' (from {source})' if source else ''}: {text}")
+    named = f"{place or 'settings'}{f' (from {source})' if source else ''}"
+    return SettingsError(f"{named}: {_plainly(text, path)}")
+
+
+# What the types are called in a message to a person.
+_CALLED = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "text",
+    "array": "a list",
+    "object": "an object",
+    "null": "nothing",
+    "Secret": '"env:NAME" or "file:PATH"',
+}
+
+
+def _plainly(text: str, path: str) -> str:
+    """msgspec's words for what does not fit, in ours; they never hold the value."""
+    if text.startswith("Invalid enum value"):
+        return f"{text.removeprefix('Invalid enum value ')} is none of {', '.join(_choices(path))}"
+    text = re.sub(r"`(\w+(?: \| \w+)*)`", lambda m: " or ".join(_CALLED.get(k, k) for k in m[1].split(" | ")), text)
+    return text.replace("Expected", "expected", 1).replace(" >= ", " of at least ").replace(" <= ", " of at most ")
+
+
+def _choices(path: str) -> list[str]:
+    """The values that a setting may have."""
+    kind: type = Settings
+    for part in path.split("."):
+        kind = get_type_hints(kind)[part]
+    return [str(choice) for choice in get_args(kind)]
+
+
+def _with_source(error: SettingsError, sources: Mapping[str, str]) -> SettingsError:
+    """An error that begins with a setting's name, with the place where its value stands."""
+    name, colon, rest = str(error).partition(":")
+    source = sources.get(re.sub(r"\[.*", "", name))
+    return SettingsError(f"{name} (from {source}):{rest}") if colon and source else error
 
 
 def _decode(kind: type, value: object) -> object:
@@ -188,4 +231,4 @@ def _decode(kind: type, value: object) -> object:
         return Duration.parse(value)
     if kind is Secret and isinstance(value, str):
         return Secret(value)
-    raise ValueError(f"expected {kind.__name__}")
+    raise ValueError(f"Expected `{kind.__name__}`")
