@@ -60,7 +60,7 @@ class Access:
         self._host = settings.host
         self._loopback = settings.loopback
         self._origins = frozenset(origin.rstrip("/").lower() for origin in settings.allowed_origins)
-        self._named_hosts = frozenset(urlsplit(origin).hostname or "" for origin in self._origins)
+        self._named_hosts = frozenset(name for origin in self._origins if (name := urlsplit(origin).hostname))
 
     @property
     def keyed(self) -> bool:
@@ -93,11 +93,14 @@ class Access:
         if origin is None:
             return False
         origin = origin.lower().rstrip("/")
-        return origin not in self._origins and urlsplit(origin).netloc != host
+        try:
+            return origin not in self._origins and urlsplit(origin).netloc != host
+        except ValueError:
+            return True
 
     def _is_our_name(self, host: str) -> bool:
         try:
             name = urlsplit("//" + host).hostname or ""
         except ValueError:
             return False
-        return is_loopback(name) or name == self._host or name in self._named_hosts
+        return bool(name) and (is_loopback(name) or name == self._host.lower() or name in self._named_hosts)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 from urllib.parse import unquote_to_bytes
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from memproxy.errors import NotUnderstood, Problem
 from memproxy.events import Skip
 from memproxy.model import MemoryMode
 from memproxy.server.access import Caller, Headers
-from memproxy.settings import Settings
+from memproxy.settings import Settings, zone
 
 AS_PREFIX = b"/memproxy/as/"
 MAX_NAME = 255
@@ -80,7 +80,10 @@ def entity_name(
             raise Forbidden
         return name
     configured = caller.own_entity or settings.entity
-    return configured if configured is not None and caller.may_name(configured) else None
+    if configured is None:
+        return None
+    configured = clean_name(configured)
+    return configured if caller.may_name(configured) else None
 
 
 def session_name(headers: Headers) -> str | None:
@@ -93,6 +96,8 @@ def memory_mode(headers: Headers) -> MemoryMode:
     said = headers.get("x-memg-memory")
     if said is None:
         return "full"
+    if headers.repeated("x-memg-memory"):
+        return "off"
     value = said.strip().lower()
     return next((mode for mode in get_args(MemoryMode) if mode == value), "off")
 
@@ -102,7 +107,7 @@ def time_zone(headers: Headers, settings: Settings) -> ZoneInfo | None:
     said = headers.get("x-memg-timezone")
     if said is None:
         return ZoneInfo(settings.timezone)
-    return ZoneInfo(said) if said in available_timezones() else None
+    return zone(said)
 
 
 def client_time(headers: Headers, settings: Settings, caller: Caller) -> str | None:
@@ -114,7 +119,10 @@ def client_time(headers: Headers, settings: Settings, caller: Caller) -> str | N
 def read_time(text: str, now: datetime) -> datetime:
     """An ISO 8601 time in UTC (UTC assumed where it names no zone). Raises ValueError: unreadable, or in the future."""
     parsed = datetime.fromisoformat(text.strip())
-    parsed = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+    try:
+        parsed = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("a time beyond the calendar") from None
     if parsed > now + MAX_AHEAD:
         raise ValueError("a time more than five minutes ahead")
     return parsed
@@ -135,6 +143,8 @@ def _header_name(headers: Headers, header: str, reason: Skip) -> str | None:
 def _fallback(headers: Headers, fields: Mapping[str, str], settings: Settings) -> str | None:
     for source in settings.entity_sources:
         kind, _, name = source.partition(":")
+        if kind == "header" and headers.repeated(name.lower()):
+            raise Refused(Skip.BAD_ENTITY)
         said = headers.get(name.lower()) if kind == "header" else fields.get(name)
         if said:
             try:
