@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from memproxy.model import Candidate
 from memproxy.recall.terms import DATE_TERMS
 
@@ -16,6 +18,7 @@ class Copies:
 
     def __init__(self) -> None:
         self._said: list[frozenset[str]] = []
+        self._with_term: dict[str, list[frozenset[str]]] = defaultdict(list)
 
     def holds(self, candidate: Candidate) -> bool:
         """Whether this was said already, near enough: it adds nothing but filler to something said.
@@ -23,11 +26,17 @@ class Copies:
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
         terms = _content(candidate)
-        return any(_near(terms, other) for other in self._said)
+        # All terms of a copy but filler stand in what it copies: any one of them leads to the few that may be that.
+        telling = next(iter(terms - _FILLER), None)
+        others = self._said if telling is None else self._with_term.get(telling, ())
+        return any(_near(terms, other) for other in others)
 
     def add(self, candidate: Candidate) -> None:
         """Note that this has been said."""
-        self._said.append(_content(candidate))
+        terms = _content(candidate)
+        self._said.append(terms)
+        for term in terms:
+            self._with_term[term].append(terms)
 
 
 def _content(candidate: Candidate) -> frozenset[str]:

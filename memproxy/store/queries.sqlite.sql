@@ -165,7 +165,9 @@ LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = :tenant AND t.entity = :enti
 LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
 LEFT JOIN turns ft ON ft.tenant = :tenant AND ft.entity = :entity AND ft.id = f.turn_id
 LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = :tenant AND s.entity = :entity AND s.id = p.owner_id
-WHERE coalesce(t.id, f.id, s.id) IS NOT NULL;
+WHERE coalesce(t.id, f.id, s.id) IS NOT NULL
+    AND p.kind IN (SELECT value FROM json_each(:kinds))
+    AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)));
 
 -- name: vectors_of_passages
 -- The vectors that one model made of the given passages (a JSON array of ids).

@@ -54,7 +54,7 @@ class Matched:
     """The lexical half of a proposal."""
 
     wanted: _Wanted
-    ids: tuple[int, ...]  # passages that hold a query term
+    rows: Mapping[int, Row]  # the passages that hold a query term, by id
     passages: int
     document_frequencies: Mapping[str, int]
     average_length: float
@@ -106,11 +106,11 @@ async def matching(
     wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
     stats = await conn.one("entities_get", **scoped(entity))
     if stats is None or stats["passages"] == 0:
-        return Matched(wanted, (), 0, dict.fromkeys(terms, 0), 0.0)
+        return Matched(wanted, {}, 0, dict.fromkeys(terms, 0), 0.0)
     total = int(stats["passages"])
     frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
     ids = await _lexical(conn, wanted, frequencies, total)
-    return Matched(wanted, tuple(ids), total, frequencies, int(stats["terms"]) / total)
+    return Matched(wanted, await _rows(conn, wanted, ids), total, frequencies, int(stats["terms"]) / total)
 
 
 async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:
@@ -119,10 +119,11 @@ async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | Non
     cosines: dict[int, float] = {}
     if vector is not None and model is not None and matched.passages:
         cosines = await _nearest(conn, wanted, vector, model)
-        rest = [i for i in matched.ids if i not in cosines]
+        rest = [i for i in matched.rows if i not in cosines]
         cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, rest)
-    candidates = await _candidates(conn, wanted.entity, list(dict.fromkeys([*matched.ids, *cosines])), cosines)
-    return Proposal(tuple(candidates), matched.passages, matched.document_frequencies, matched.average_length)
+    rows = {**matched.rows, **await _rows(conn, wanted, [i for i in cosines if i not in matched.rows])}
+    candidates = tuple(_candidate(row, cosines.get(i)) for i, row in rows.items())
+    return Proposal(candidates, matched.passages, matched.document_frequencies, matched.average_length)
 
 
 async def neighbours(
@@ -188,6 +189,8 @@ async def _nearest(conn: Connection, wanted: _Wanted, vector: Vectors, model: st
     k = wanted.limit
     while True:
         nearest = await vectors.nearest(conn, wanted.entity, vector, model, k)
+        if wanted.kinds == _KINDS:  # hardly any that may not, and those are left out when they are read
+            return nearest
         eligible = await _eligible(conn, wanted, list(nearest))
         found = [i for i in nearest if i in eligible]
         if len(found) >= wanted.limit or len(nearest) < k:
@@ -206,15 +209,27 @@ async def _eligible(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> se
     return {int(row["id"]) for row in rows}
 
 
+async def _rows(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> dict[int, Row]:
+    """What ranking needs of the passages that may be proposed, by id, in the order of the ids."""
+    if not ids:
+        return {}
+    rows = await conn.all(
+        "search_candidates",
+        **scoped(wanted.entity),
+        ids=json.dumps(list(ids)),
+        kinds=json.dumps(wanted.kinds),
+        statuses=json.dumps(wanted.statuses),
+    )
+    by_id = {int(row["id"]): row for row in rows}
+    return {i: by_id[i] for i in ids if i in by_id}
+
+
 async def _candidates(
     conn: Connection, entity: Entity, ids: Sequence[int], cosines: Mapping[int, float]
 ) -> list[Candidate]:
     """The candidates in the order of their ids."""
-    if not ids:
-        return []
-    rows = await conn.all("search_candidates", **scoped(entity), ids=json.dumps(list(ids)))
-    by_id = {int(row["id"]): row for row in rows}
-    return [_candidate(by_id[i], cosines.get(i)) for i in ids if i in by_id]
+    rows = await _rows(conn, _Wanted(entity, _KINDS, ("current",), len(ids)), ids)
+    return [_candidate(row, cosines.get(i)) for i, row in rows.items()]
 
 
 def _candidate(row: Row, cosine: float | None) -> Candidate:
