@@ -136,14 +136,21 @@ class Memory:
         budget = self._budget(request)
         if budget <= 0:
             return None, Skip.NO_ROOM
-        known = await self._db.read(lambda conn: _marks(conn, entity, history))
-        present = {(mark.session_id, mark.seq) for mark in known.values()}
+        present = asyncio.create_task(self._present(entity, history))
         query = "\n".join(mask_secrets(text) for text in said)
-        found = await self._recaller.find(entity, query, now=conversation.time, present=present)
+        try:
+            found = await self._recaller.find(entity, query, now=conversation.time, present=present)
+        finally:
+            present.cancel()
         block, skip = self._render(found, budget, conversation.timezone)
         if block is not None:
             self._keep(conversation, history, block, found, request_id)
         return block, skip
+
+    async def _present(self, entity: Entity, history: History) -> set[tuple[str, int]]:
+        """The stored turns (session, place) that the request itself holds: no need to recall them."""
+        marks = await self._db.read(lambda conn: _marks(conn, entity, history))
+        return {(mark.session_id, mark.seq) for mark in marks.values()}
 
     async def recall(
         self,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 DEFAULT_TENANT = "default"
 
@@ -186,9 +186,11 @@ class Passage:
     text: str  # what is embedded and shown: the span itself
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage that the indexes propose for a query, with what ranking needs to know of it."""
+class Candidate(NamedTuple):
+    """A passage that the indexes propose for a query, with what ranking needs to know of it.
+
+    A named tuple and no dataclass: hundreds are made for every request, and these are made four times as fast.
+    """
 
     passage_id: int
     kind: ItemKind

@@ -26,9 +26,8 @@ class Copies:
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
         terms = _content(candidate)
-        # All terms of a copy but filler stand in what it copies: any one of them leads to the few that may be that.
-        telling = next(iter(terms - _FILLER), None)
-        others = self._said if telling is None else self._with_term.get(telling, ())
+        # All terms of a copy but filler stand in what it copies: the rarest leads to the few that may be that.
+        others = min((self._with_term[term] for term in terms - _FILLER), key=len, default=self._said)
         return any(_near(terms, other) for other in others)
 
     def add(self, candidate: Candidate) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memproxy.model import Candidate
 
@@ -67,5 +68,10 @@ def label(candidate: Candidate) -> str:
     """What stands before the words: who said them. A fact stands for itself."""
     if candidate.kind != "turn":
         return ""
-    name = one_line(candidate.speaker or "").strip(" -:[]<>#")[:60]
-    return f"{name or ('User' if candidate.role == 'user' else 'Assistant')}: "
+    return _name(candidate.speaker or "", candidate.role)
+
+
+@lru_cache(maxsize=1024)  # the same few speakers stand before every line
+def _name(speaker: str, role: str) -> str:
+    name = one_line(speaker).strip(" -:[]<>#")[:60]
+    return f"{name or ('User' if role == 'user' else 'Assistant')}: "

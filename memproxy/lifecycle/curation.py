@@ -9,13 +9,14 @@ from typing import Any
 
 from memproxy.errors import EmbedderError, Problem
 from memproxy.extraction.gate import trivial
+from memproxy.extraction.reconcile import canonical_slot
 from memproxy.folding import content_key
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import reindex_fact, reindex_turn, turn_passages
 from memproxy.lifecycle.learning import hide_quote, learn, withdraw
 from memproxy.lifecycle.worker import EXTRACT
-from memproxy.model import Entity, Fact, FactDraft, Speaker, Turn, new_id
+from memproxy.model import Entity, Fact, FactDraft, FactStatus, Speaker, Turn, new_id
 from memproxy.recall.passages import embedding_text
 from memproxy.store import entities, jobs, passages, receipts, sessions, turns
 from memproxy.store import facts as fact_rows
@@ -44,14 +45,18 @@ class Curator:
 
     async def add(self, entity: Entity, draft: FactDraft) -> Fact:
         """Store a statement; the row that says it (an existing one, where it was known already)."""
-        draft = replace(draft, text=mask_secrets(draft.text), stated=True)
+        quote = mask_secrets(draft.quote) if draft.quote else None
+        draft = replace(draft, text=mask_secrets(draft.text), quote=quote, stated=True)
         vectors = await self._vectors([draft.text])
         info = self._embedder.info if self._embedder is not None and vectors is not None else None
 
         async def apply(conn: Connection) -> Fact | None:
             now = self._clock.now()
             await entities.ensure(conn, entity, now)
-            return (await learn(conn, entity, [draft], vectors, info, None, now))[0].fact
+            fact = (await learn(conn, entity, [draft], vectors, info, None, now))[0].fact
+            if fact is not None and draft.pinned and not fact.pinned:  # known already; that it is to stand is news
+                return await fact_rows.update(conn, entity, fact.id, {"pinned": True}, "pinned", now)
+            return fact
 
         fact = await self._db.write(apply)
         if fact is None:
@@ -61,16 +66,24 @@ class Curator:
     async def correct(self, entity: Entity, fact_id: str, changes: Mapping[str, Any]) -> Fact:
         """Change fields of a fact. A new text keeps the id; what it said before stays as a historical row.
 
-        Raises Problem 404 where the entity has no such fact.
+        Raises Problem 404 where the entity has no such fact, 409 where another one says the same already.
         """
         changes = dict(changes)
-        if "text" in changes:
-            changes["text"] = mask_secrets(changes["text"])
+        for name in ("text", "quote"):
+            if changes.get(name):
+                changes[name] = mask_secrets(changes[name])
+        if "slot" in changes:
+            changes["slot"] = canonical_slot(changes["slot"])
+        if changes.get("status") == "current":
+            changes = {"superseded_at": None, "superseded_by": None, "valid_until": None, **changes}
 
         async def apply(conn: Connection) -> Fact:
             now = self._clock.now()
             fact = await _existing(conn, entity, fact_id, any_status=changes.get("status") == "current")
-            if "text" in changes and changes["text"] != fact.text:
+            text = changes.get("text", fact.text)
+            if changes.get("status", "current" if text != fact.text else fact.status) == "current":
+                await _check_alone(conn, entity, fact, text)
+            if text != fact.text:
                 await self._replace_text(conn, entity, fact, changes, now)
             else:
                 await fact_rows.update(conn, entity, fact_id, changes, "edited", now)
@@ -89,20 +102,10 @@ class Curator:
         self, conn: Connection, entity: Entity, fact: Fact, changes: dict[str, Any], now: datetime
     ) -> None:
         text = changes["text"]
-        twin = next(
-            (
-                other
-                for other in await fact_rows.with_content_key(conn, entity, content_key(text))
-                if other.status == "current" and other.id != fact.id
-            ),
-            None,
-        )
-        if twin is not None:
-            raise Problem(409, "Another fact says that already", f"It is {twin.id}.")
         # The row leaves "current" first, so that its new text and its old one never collide on the unique key.
-        past = replace(
-            fact, id=new_id(), status="historical", superseded_at=now, superseded_by=fact.id, valid_until=now
-        )
+        # What was forgotten or held back stays so.
+        kept: FactStatus = fact.status if fact.status in ("forgotten", "quarantined") else "historical"
+        past = replace(fact, id=new_id(), status=kept, superseded_at=now, superseded_by=fact.id, valid_until=now)
         status = "quarantined" if looks_like_instruction(text) else "current"
         await fact_rows.update(
             conn,
@@ -208,6 +211,13 @@ class Curator:
             return await self._embedder.embed_documents([embedding_text(text, "user") for text in texts])
         except EmbedderError:
             return None  # stored without a vector; the indexer catches up
+
+
+async def _check_alone(conn: Connection, entity: Entity, fact: Fact, text: str) -> None:
+    """Raises Problem 409 where another current fact says already what this one is to say."""
+    for other in await fact_rows.with_content_key(conn, entity, content_key(text)):
+        if other.status == "current" and other.id != fact.id:
+            raise Problem(409, "Another fact says that already", f"It is {other.id}.")
 
 
 async def _existing(conn: Connection, entity: Entity, fact_id: str, any_status: bool = False) -> Fact:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +17,9 @@ from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import search
 
-PROPOSED = 200  # by each index; 300 finds 2 points more of BEAM's evidence, and takes a fifth longer
+PROPOSED = (
+    150  # by each index; twice as many find 1 (LoCoMo) to 4 points (BEAM) more evidence, and take half again as long
+)
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
@@ -51,12 +53,13 @@ class Recaller:
         text: str,
         *,
         now: datetime,
-        present: Collection[tuple[str, int]] = (),
+        present: Awaitable[Collection[tuple[str, int]]] | None = None,
         kinds: Sequence[ItemKind] | None = None,
         floor: bool = True,
     ) -> Found:
-        """What bears on a message. `present` are turns (session, place) that stand in the request already; without
-        `floor` weak matches count too, as in an explicit search. Raises StoreError.
+        """What bears on a message. `present` gives the turns (session, place) that stand in the request already, and
+        is awaited only when they are needed; without `floor` weak matches count too, as in an explicit search. Raises
+        StoreError.
         """
         query = read_query(text, now=now)
         if query.shortened:
@@ -79,7 +82,8 @@ class Recaller:
             embedding.cancel()
         speakers = {candidate.speaker for candidate in proposal.candidates if candidate.speaker}
         query = read_query(text, speakers=speakers, now=now)
-        candidates = [c for c in proposal.candidates if (c.session_id, c.seq) not in present]
+        said = await present if present is not None else ()
+        candidates = [c for c in proposal.candidates if (c.session_id, c.seq) not in said]
         if not query.past:
             candidates = _still_true(candidates, told)
         scored = rank(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, get_args
 from urllib.parse import unquote_to_bytes
@@ -21,7 +22,7 @@ from memproxy import __version__
 from memproxy.errors import Problem, StoreError
 from memproxy.lifecycle.curation import PastTurn
 from memproxy.lifecycle.dead_letters import bring_back
-from memproxy.model import DEFAULT_TENANT, Entity, ItemKind
+from memproxy.model import DEFAULT_TENANT, Entity, FactStatus, FactType, ItemKind, Speaker
 from memproxy.server import views
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.identity import clean_name, read_time
@@ -138,7 +139,13 @@ async def get_receipt(call: Call) -> Response:
 async def list_entities(call: Call) -> Response:
     """The entities that the caller may name."""
     limit, after = _limit(call), call.query.text("cursor")
-    rows = await call.parts.db.read(lambda conn: entities.list_entities(conn, DEFAULT_TENANT, limit, after))
+    mine: list[entities.EntityRow] = []
+    while len(mine) < limit:
+        page = await _entities_after(call, after)
+        mine += [row for row in page if call.caller.may_name(row.name)]
+        if len(page) < MAX_PAGE:
+            break
+        after = page[-1].name
     items = [
         {
             "entity": row.name,
@@ -147,10 +154,14 @@ async def list_entities(call: Call) -> Response:
             "first_seen": views.plain(row.first_seen),
             "last_seen": views.plain(row.last_seen),
         }
-        for row in rows
-        if call.caller.may_name(row.name)
+        for row in mine[:limit]
     ]
-    return _json({"items": items, "next_cursor": rows[-1].name if len(rows) == limit else None})
+    # The cursor is a name, so it is one of the caller's own.
+    return _json({"items": items, "next_cursor": items[-1]["entity"] if len(items) == limit else None})
+
+
+async def _entities_after(call: Call, after: str | None) -> list[entities.EntityRow]:
+    return await call.parts.db.read(lambda conn: entities.list_entities(conn, DEFAULT_TENANT, MAX_PAGE, after))
 
 
 async def get_entity(call: Call) -> Response:
@@ -176,10 +187,7 @@ async def context(call: Call) -> Response:
 async def search(call: Call) -> Response:
     """Ranked turns, facts and summaries."""
     entity, text = call.entity, _required(call, "query")
-    asked = call.query.texts("kind")
-    kinds = [kind for kind in get_args(ItemKind) if kind in asked]
-    if len(kinds) != len(set(asked)):
-        raise Problem(400, f"kind is one of {', '.join(get_args(ItemKind))}")
+    kinds = _choices(call, "kind", ItemKind)
     found = await call.parts.search(entity, text, kinds, call.query.number("limit", 10, 1, 100))
     return _json({"items": found, "next_cursor": None})
 
@@ -194,15 +202,15 @@ async def list_facts(call: Call) -> Response:
         lambda conn: fact_rows.list_facts(
             conn,
             entity,
-            statuses=query.texts("status") or ["current"],
-            types=query.texts("type"),
+            statuses=_choices(call, "status", FactStatus) or ["current"],
+            types=_choices(call, "type", FactType),
             tags=query.texts("tag"),
             slots=query.texts("slot"),
-            source_role=query.text("source_role"),
+            source_role=_choice(call, "source_role", Speaker),
             pinned=query.flag("pinned"),
             query=query.text("query") or query.text("q"),
             limit=limit,
-            after=query.text("cursor"),
+            after=_cursor(call),
         )
     )
     return _json(
@@ -251,7 +259,7 @@ async def delete_fact(call: Call) -> Response:
 async def list_turns(call: Call) -> Response:
     """Turns in the order they were said."""
     entity, limit = call.entity, _limit(call)
-    session, after = call.query.text("session"), call.query.text("cursor")
+    session, after = call.query.text("session"), _cursor(call)
     rows = await call.parts.db.read(
         lambda conn: turns.list_turns(conn, entity, session_id=session, limit=limit, after=after)
     )
@@ -321,25 +329,30 @@ def build_api(parts: Parts, access: Access) -> ASGIApp:
     for method, path, handler in ROUTES:
         by_path.setdefault(path, {})[method] = handler
     routes: list[BaseRoute] = [
-        Route(path, _endpoint(path, handlers, parts, access), methods=list(_METHODS))
-        for path, handlers in by_path.items()
+        Route(path, _Endpoint(path, handlers, parts, access)) for path, handlers in by_path.items()
     ]
-    return _RawPaths(Starlette(routes=routes, exception_handlers={404: _no_route}))
+    routes.append(Route("/{rest:path}", _Endpoint("", {}, parts, access)))
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    return _RawPaths(app)
 
 
-_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+class _Endpoint:
+    """One path with its methods, as an ASGI application; without any method, a path that does not exist."""
 
+    def __init__(self, path: str, handlers: Mapping[str, Handler], parts: Parts, access: Access) -> None:
+        self._path = path
+        self._handlers = handlers
+        self._parts = parts
+        self._access = access
 
-def _endpoint(
-    path: str, handlers: Mapping[str, Handler], parts: Parts, access: Access
-) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
         try:
-            caller = _authorise(request, access, public=path == "/memproxy/health")
-            method = "GET" if request.method == "HEAD" else request.method
-            if method not in handlers:
-                raise Problem(405, "No such method here", f"Allowed: {', '.join(sorted(handlers))}.")
-            return await handlers[method](Call(request, parts, caller))
+            return await self._handle(request)
         except Problem as problem:
             return problem_response(problem)
         except StoreError:
@@ -347,10 +360,18 @@ def _endpoint(
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:  # the last door: a fault is told by its kind, its message may hold content
-            log.error("%s failed: %s", path, type(error).__name__, exc_info=parts.settings.debug)
+            log.error("%s failed: %s", self._path, type(error).__name__, exc_info=self._parts.settings.debug)
             return problem_response(Problem(500, "A fault in memproxy", "The log names its kind."))
 
-    return endpoint
+    async def _handle(self, request: Request) -> Response:
+        caller = _authorise(request, self._access, public=self._path == "/memproxy/health")
+        if not self._handlers:
+            raise Problem(404, "No such route", "See the API page of the documentation.")
+        method = "GET" if request.method == "HEAD" else request.method
+        if method in self._handlers:
+            return await self._handlers[method](Call(request, self._parts, caller))
+        allowed = ", ".join(sorted(self._handlers))
+        return problem_response(Problem(405, "No such method here", f"Allowed: {allowed}."), {"allow": allowed})
 
 
 def _authorise(request: Request, access: Access, public: bool) -> Caller:
@@ -363,15 +384,11 @@ def _authorise(request: Request, access: Access, public: bool) -> Caller:
     return caller or Caller()
 
 
-def problem_response(problem: Problem) -> Response:
+def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """RFC 9457."""
     body = {"type": "about:blank", "title": problem.title, "status": problem.status, "detail": problem.detail}
-    headers = {"www-authenticate": "Bearer"} if problem.status == 401 else None
-    return JSONResponse(body, problem.status, headers, media_type="application/problem+json")
-
-
-async def _no_route(request: Request, error: Exception) -> Response:
-    return problem_response(Problem(404, "No such route", "See the API page of the documentation."))
+    more = {"www-authenticate": "Bearer"} if problem.status == 401 else {}
+    return JSONResponse(body, problem.status, {**more, **(headers or {})}, media_type="application/problem+json")
 
 
 class _RawPaths:
@@ -392,6 +409,28 @@ def _json(value: Mapping[str, Any], status: int = 200) -> Response:
 
 def _limit(call: Call) -> int:
     return call.query.number("limit", 100, 1, MAX_PAGE)
+
+
+def _cursor(call: Call) -> str | None:
+    """Where a list goes on: the id of the last row of the page before. Raises Problem."""
+    cursor = call.query.text("cursor")
+    if not cursor:
+        return None
+    if re.fullmatch("[0-9a-f]{32}", cursor) is None:
+        raise Problem(400, "cursor is none of ours", "Pass the next_cursor of the page before.")
+    return cursor
+
+
+def _choices(call: Call, name: str, kind: Any) -> list[Any]:
+    """The values of a parameter that takes some of a closed list. Raises Problem."""
+    known, asked = get_args(kind), call.query.texts(name)
+    if not set(asked) <= set(known):
+        raise Problem(400, f"{name} is one of {', '.join(known)}")
+    return list(dict.fromkeys(asked))
+
+
+def _choice(call: Call, name: str, kind: Any) -> Any:
+    return next(iter(_choices(call, name, kind)), None)
 
 
 def _required(call: Call, name: str) -> str:

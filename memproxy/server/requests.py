@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import unicodedata
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qs
 
@@ -41,13 +42,15 @@ class FactFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     thread_status: ThreadStatus | msgspec.UnsetType | None = msgspec.UNSET
 
     def given(self) -> dict[str, Any]:
-        """The fields that were written, times in UTC."""
+        """The fields that were written, times in UTC. Raises Problem for what cannot be meant."""
         values = {name: getattr(self, name) for name in self.__struct_fields__}
-        return {
+        given = {
             name: _utc(value) if isinstance(value, datetime) else value
             for name, value in values.items()
             if value is not msgspec.UNSET
         }
+        _check_words(given)
+        return given
 
     def draft(self) -> FactDraft:
         """A new fact with these fields. Raises Problem without a text."""
@@ -57,6 +60,23 @@ class FactFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         if given.pop("status", "current") != "current":
             raise Problem(400, "A new fact is current", "Leave status out.")
         return FactDraft(**{"confidence": 1.0, **given})
+
+
+def _check_words(given: dict[str, Any]) -> None:
+    """What types alone cannot say. Raises Problem."""
+    for name in ("text", "quote", "tag", "slot"):
+        value = given.get(name)
+        if value is not None and any(unicodedata.category(c) in ("Cc", "Cs") and not c.isspace() for c in value):
+            raise Problem(400, f"{name} holds control characters", "Send it without them.")
+    if "text" in given:
+        given["text"] = given["text"].strip()
+        if not any(unicodedata.category(c)[0] in "LNS" for c in given["text"]):
+            raise Problem(400, "A fact needs words", "text holds neither letters nor digits.")
+    if given.get("started_at") is not None:
+        try:
+            given["started_at"] = date.fromisoformat(given["started_at"]).isoformat()
+        except ValueError:
+            raise Problem(400, "started_at is a date", "Write it as YYYY-MM-DD.") from None
 
 
 class PastTurnFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -124,4 +144,7 @@ class Query:
 
 
 def _utc(value: datetime) -> datetime:
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise Problem(400, "A time is beyond the calendar") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -69,6 +70,13 @@ def _config(app: App) -> uvicorn.Config:
     )
 
 
+def _spare_the_collector() -> None:
+    """What stands after the start stands for good: not looking through it again and again saves 30 ms now and then."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 async def serve(settings: Settings, started: Callable[[App, int], None]) -> None:
     """Run until SIGINT or SIGTERM; `started` is called once with the application and the port it listens on.
 
@@ -79,6 +87,7 @@ async def serve(settings: Settings, started: Callable[[App, int], None]) -> None
         async with open_app(settings) as app:
             port = sock.getsockname()[1]
             server = _Server(_config(app), app, lambda: started(app, port))
+            _spare_the_collector()
             await server.serve(sockets=[sock])
     finally:
         sock.close()

@@ -41,12 +41,12 @@ class Driver:
         return str(self.module.__name__).partition(".")[0]
 
     def connect(self, path: Path, *, busy_timeout: float) -> Any:
-        """A connection in autocommit mode (transactions are begun by hand), its rows dicts. In the calling thread."""
+        """A connection in autocommit mode (transactions are begun by hand) whose rows are mappings. Blocks."""
         connection = self.module.connect(str(path), timeout=busy_timeout, isolation_level=None)
         try:
             if self.extension is not None:
                 _load_extension(connection, self.extension)
-            connection.row_factory = _as_dict
+            connection.row_factory = self.module.Row
             connection.create_function("fold", 1, fold, deterministic=True)
         except BaseException:
             connection.close()
@@ -115,10 +115,6 @@ def _checked(driver: Driver) -> Driver:
     if driver.module.sqlite_version_info < _OLDEST:
         raise StoreError(f"SQLite {driver.module.sqlite_version} is too old: 3.37 or later is needed")
     return driver
-
-
-def _as_dict(cursor: Any, row: tuple[Any, ...]) -> dict[str, Any]:
-    return {description[0]: value for description, value in zip(cursor.description, row, strict=True)}
 
 
 @contextmanager
