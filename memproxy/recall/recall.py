@@ -17,9 +17,8 @@ from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import search
 
-PROPOSED = (
-    150  # by each index; twice as many find 1 (LoCoMo) to 4 points (BEAM) more evidence, and take half again as long
-)
+# By each index. Twice as many find 1 (LoCoMo) to 4 points (BEAM) more of the evidence, and take half again as long.
+PROPOSED = 150
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
@@ -67,14 +66,16 @@ class Recaller:
         if query.small_talk and floor:
             return Found(query, ())
         embedding = asyncio.create_task(self._vector(query))
-        model = self._embedder.info.model if self._embedder is not None else None
+        info = self._embedder.info if self._embedder is not None else None
 
         async def look(conn: Connection) -> tuple[search.Proposal, list[Fact], list[Fact]]:
-            matched = await search.matching(conn, entity, terms=query.terms, limit=PROPOSED, kinds=kinds)
-            proposal = await search.with_nearest(conn, matched, await embedding, model)
+            # What needs no vector first: the query is being embedded meanwhile.
+            ahead = (info.model, info.dimensions) if info is not None else None
+            matched = await search.matching(conn, entity, terms=query.terms, limit=PROPOSED, kinds=kinds, ahead=ahead)
+            standing = await self._who(conn, entity)
+            proposal = await search.with_nearest(conn, matched, await embedding, info.model if info else None)
             turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id})
-            past = await fact_rows.of_turns(conn, entity, turn_ids)
-            return proposal, past, await self._who(conn, entity)
+            return proposal, await fact_rows.of_turns(conn, entity, turn_ids), standing
 
         try:
             proposal, told, standing = await self._db.read(look)

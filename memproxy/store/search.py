@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from memproxy.interfaces import Connection, Row, Vectors
 from memproxy.model import Candidate, Entity, ItemKind, Speaker
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 _MOST_POSTINGS = 5000  # read for one query; the rarest terms go first, and words that are everywhere may be left out
+SMALL_MEMORY = 2000  # passages whose vectors are read at once; beyond, asking the vector index is cheaper
 _KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
 
 
@@ -58,6 +60,7 @@ class Matched:
     passages: int
     document_frequencies: Mapping[str, int]
     average_length: float
+    loaded: vectors.Loaded | None = None  # all vectors of a small memory, where `ahead` asked for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +104,12 @@ async def matching(
     limit: int,
     kinds: Sequence[ItemKind] | None = None,
     statuses: Sequence[str] = ("current",),
+    ahead: tuple[str, int] | None = None,
 ) -> Matched:
-    """The first half of `propose`, which needs no vector: it can be read while the query is still being embedded."""
+    """The first half of `propose`, which needs no vector: it can be read while the query is still being embedded.
+
+    `ahead` names the model (and its dimensions) of the vector to come: then a small memory's vectors are read as well.
+    """
     wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
     stats = await conn.one("entities_get", **scoped(entity))
     if stats is None or stats["passages"] == 0:
@@ -110,14 +117,20 @@ async def matching(
     total = int(stats["passages"])
     frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
     ids = await _lexical(conn, wanted, frequencies, total)
-    return Matched(wanted, await _rows(conn, wanted, ids), total, frequencies, int(stats["terms"]) / total)
+    loaded = await vectors.load(conn, entity, *ahead) if ahead is not None and total <= SMALL_MEMORY else None
+    rows = await _rows(conn, wanted, ids)
+    return Matched(wanted, rows, total, frequencies, int(stats["terms"]) / total, loaded)
 
 
 async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:
     """The second half of `propose`: what is near in meaning, and everything ranking needs of both."""
     wanted = matched.wanted
     cosines: dict[int, float] = {}
-    if vector is not None and model is not None and matched.passages:
+    if vector is not None and matched.loaded is not None and wanted.kinds == _KINDS:
+        everything = matched.loaded.cosines(vector)
+        near = set(islice(everything, wanted.limit))
+        cosines = {i: cosine for i, cosine in everything.items() if i in near or i in matched.rows}
+    elif vector is not None and model is not None and matched.passages:
         cosines = await _nearest(conn, wanted, vector, model)
         rest = [i for i in matched.rows if i not in cosines]
         cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, rest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,28 @@ async def cosines_of(
         return {}
     ids, cosines = _compared(rows, query)
     return dict(zip(ids.tolist(), cosines.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """All vectors of one entity by one model, in memory."""
+
+    rows: tuple[Row, ...]
+
+    def cosines(self, vector: Vectors) -> dict[int, float]:
+        """Passage id to cosine, nearest first."""
+        if not self.rows:
+            return {}
+        ids, cosines = _compared(self.rows, to_blob(vector))
+        order = np.argsort(-cosines, kind="stable")
+        return dict(zip(ids[order].tolist(), cosines[order].tolist(), strict=True))
+
+
+async def load(conn: Connection, entity: Entity, model: str, dimensions: int) -> Loaded:
+    """Read all vectors of an entity. For small memories, while a query is still being embedded: comparing then costs
+    next to nothing."""
+    rows = await conn.all("vectors_of_model", **scoped(entity), model=model, dimensions=dimensions)
+    return Loaded(tuple(rows))
 
 
 def _compared(rows: Sequence[Row], query: bytes) -> tuple[NDArray[np.int64], Vectors]:
