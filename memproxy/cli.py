@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import logging
+import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import anyio
 import typer
@@ -15,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from memproxy import __version__, settings_sources
-from memproxy.errors import MemproxyError, Problem, SettingsError
+from memproxy.errors import MemproxyError, Problem, SettingsError, StoreError
 from memproxy.settings_sources import Loaded
 
 T = TypeVar("T")
@@ -33,8 +36,8 @@ bench = typer.Typer(no_args_is_help=True, help="Measure.")
 for name, group in (("facts", facts), ("turns", turns), ("jobs", jobs), ("bench", bench)):
     app.add_typer(group, name=name)
 
-out = Console()
-err = Console(stderr=True)
+out = Console(emoji=False)  # a remembered ":dog:" is four letters and two colons
+err = Console(stderr=True, emoji=False)
 
 ConfigOption = Annotated[str | None, typer.Option("--config", help="Settings file (default: memg.json and others).")]
 DbOption = Annotated[str | None, typer.Option("--db", help="Database file.")]
@@ -44,25 +47,46 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print rows as JSON.")]
 
 def main() -> None:
     """Entry point: errors become one line that names the fix, and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a letter is no reason to fail
     try:
         app(standalone_mode=True)
     except SettingsError as error:
-        err.print(f"[red]error:[/red] {error}", highlight=False, markup=True)
+        _tell("error", str(error))
         sys.exit(2)
     except Problem as problem:
-        err.print(f"[red]error:[/red] {problem.title}. {problem.detail}", highlight=False)
+        _tell("error", f"{problem.title}. {problem.detail}".strip())
         sys.exit(1)
     except MemproxyError as error:
-        err.print(f"[red]error:[/red] {error}", highlight=False)
+        _tell("error", str(error))
+        sys.exit(1)
+    except BrokenPipeError:
+        _close_quietly()
+        sys.exit(1)
+    except OSError as error:
+        _close_quietly()
+        _tell("error", f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
 
 
+def _tell(kind: str, text: str) -> None:
+    """One line to a person; what it quotes (paths, `keys[0]`) is never read as markup."""
+    err.print(f"[{'red' if kind == 'error' else 'yellow'}]{kind}:[/]", end=" ")
+    err.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _close_quietly() -> None:
+    """Whoever read our output has had enough (`| head`): what is left goes nowhere, and nothing is said about it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _load(config: str | None, **flags: object) -> Loaded:
     loaded = settings_sources.load(config, {name.replace("__", "."): value for name, value in flags.items()})
     for warning in loaded.warnings:
-        err.print(f"[yellow]warning:[/yellow] {warning}", highlight=False)
+        _tell("warning", warning)
     return loaded
 
 
@@ -171,7 +195,8 @@ def migrate(config: ConfigOption = None, db: DbOption = None, json_output: JsonO
     settings = _load(config, db=db).settings
 
     async def run() -> str:
-        database = await SqliteDatabase.open(settings.database)
+        with _naming(settings.database):
+            database = await SqliteDatabase.open(settings.database)
         info = database.describe()
         await database.close()
         return f"{info.driver} {info.sqlite_version}, {info.vectors}"
@@ -195,13 +220,15 @@ def facts_list(
     json_output: JsonOption = False,
 ) -> None:
     """Facts of an entity, newest first."""
+    from memproxy.model import FactStatus
     from memproxy.server import views
     from memproxy.store import facts as rows
 
+    statuses = _choices("--status", status, FactStatus)
     found = _on_store(
         config,
         db,
-        lambda parts, e: parts.db.read(lambda c: rows.list_facts(c, e, statuses=status.split(","), limit=limit)),
+        lambda parts, e: parts.db.read(lambda c: rows.list_facts(c, e, statuses=statuses, limit=limit)),
         entity,
     )
     _print_rows(
@@ -219,7 +246,7 @@ def facts_search(
     json_output: JsonOption = False,
 ) -> None:
     """Facts and turns that bear on a query, best first."""
-    found = _on_store(config, db, lambda parts, e: parts.search(e, query, (), limit), entity)
+    found = _on_store(config, db, lambda parts, e: parts.search(e, query, (), limit), entity, embed=True)
     _print_rows(found, json_output, ("kind", "id", "score", "text"))
 
 
@@ -233,11 +260,12 @@ def facts_add(
     json_output: JsonOption = False,
 ) -> None:
     """Remember a statement."""
-    from memproxy.model import FactDraft
     from memproxy.server import views
 
-    draft = FactDraft(text=text, confidence=1.0, pinned=pinned)
-    _print_one(_on_store(config, db, lambda parts, e: parts.curator.add(e, draft), entity), json_output, views.fact)
+    draft = _fields({"text": text, "pinned": pinned}).draft()
+    _print_one(
+        _on_store(config, db, lambda parts, e: parts.curator.add(e, draft), entity, embed=True), json_output, views.fact
+    )
 
 
 @facts.command("show")
@@ -256,9 +284,18 @@ def facts_show(
         fact = await parts.db.read(lambda c: rows.get(c, e, fact_id))
         if fact is None:
             raise Problem(404, "No such fact", f"See: memproxy facts list --entity {entity}")
-        return fact
+        return fact, await parts.db.read(lambda c: rows.changes(c, e, fact_id))
 
-    _print_one(_on_store(config, db, show, entity), json_output, views.fact)
+    fact, changes = _on_store(config, db, show, entity)
+    history = [views.change(change) for change in changes]
+    if json_output:
+        _print_json({**views.fact(fact), "history": history})
+        return
+    _print_one(fact, json_output, views.fact)
+    for change in history:
+        was = change["before"].get("text")
+        said = f': "{was}" until then' if was else ""
+        out.print(f"{change['time']}  {change['kind']}{said}", highlight=False, markup=False, soft_wrap=True)
 
 
 @facts.command("edit")
@@ -279,6 +316,7 @@ def facts_edit(
     given = {name: value for name, value in changes.items() if value is not None}
     if not given:
         raise SettingsError("nothing to change: give --text, --pinned or --restore")
+    given = _fields(given).given()
     _print_one(
         _on_store(config, db, lambda parts, e: parts.curator.correct(e, fact_id, given), entity),
         json_output,
@@ -353,7 +391,9 @@ def erase(
         typer.confirm(f"Remove everything of {entity!r} for good?", abort=True)
     counts = _on_store(config, db, lambda parts, e: parts.erase(e), entity)
     _print_json({"deleted": counts}) if json_output else out.print(
-        "deleted: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()), highlight=False
+        "deleted: " + (", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "there was nothing"),
+        highlight=False,
+        soft_wrap=True,
     )
 
 
@@ -365,10 +405,11 @@ def jobs_list(
     json_output: JsonOption = False,
 ) -> None:
     """Background jobs, newest first."""
+    from memproxy.model import JobState
     from memproxy.server import views
     from memproxy.store import jobs as rows
 
-    states = state.split(",") if state else []
+    states = _choices("--state", state, JobState) if state else []
     found = _on_store(
         config, db, lambda parts, e: parts.db.read(lambda c: rows.list_jobs(c, states=states, limit=1000)), "default"
     )
@@ -408,26 +449,62 @@ def bench_replay(
 # --- helpers -------------------------------------------------------------------------------------------------
 
 
-def _on_store(config: str | None, db: str | None, work: Callable[[Any, Any], Awaitable[T]], entity: str) -> T:
+def _on_store(
+    config: str | None, db: str | None, work: Callable[[Any, Any], Awaitable[T]], entity: str, *, embed: bool = False
+) -> T:
+    """Do work on the database. No model is asked: a missing key is no hindrance, vectors are loaded only to search."""
+    from msgspec.structs import replace
+
     from memproxy.model import Entity
     from memproxy.server.identity import clean_name
     from memproxy.server.parts import open_parts
 
     settings = _load(config, db=db).settings
+    settings = replace(settings, llm=replace(settings.llm, api_key=None, borrow=False))
+    if not embed:
+        settings = replace(settings, embed=replace(settings.embed, provider="off"))
     try:
         whose = Entity(clean_name(entity))
     except ValueError as error:
         raise SettingsError(f"--entity: {error}") from None
 
     async def run() -> T:
-        async with open_parts(settings) as parts:
-            return await work(parts, whose)
+        with _naming(settings.database):
+            async with open_parts(settings) as parts:
+                return await work(parts, whose)
 
     return anyio.run(run)
 
 
+@contextlib.contextmanager
+def _naming(database: Path) -> Iterator[None]:
+    """Trouble with the database says which file it is."""
+    try:
+        yield
+    except StoreError as error:
+        if str(database) in str(error):
+            raise
+        raise StoreError(f"{database}: {error}; choose another with --db") from None
+
+
+def _choices(option: str, said: str, kind: Any) -> list[str]:
+    """The values of an option that takes some of a closed list."""
+    chosen = [part.strip() for part in said.split(",") if part.strip()]
+    if not chosen or not set(chosen) <= set(get_args(kind)):
+        raise SettingsError(f"{option}: {said!r}; give one or more of {', '.join(get_args(kind))}, with commas")
+    return chosen
+
+
+def _fields(given: Mapping[str, Any]) -> Any:
+    """Fields of a fact, checked as those that come over HTTP."""
+    from memproxy.server.requests import FactFields, decode
+
+    return decode(json.dumps(given).encode(), FactFields)
+
+
 def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.buffer.write(json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n")
+    sys.stdout.flush()
 
 
 def _print_rows(rows: Sequence[Mapping[str, Any]], json_output: bool, columns: Sequence[str]) -> None:

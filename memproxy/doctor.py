@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -16,7 +17,7 @@ from memproxy.lifecycle.extractor import plan_extraction
 from memproxy.prompts.extraction import SCHEMA
 from memproxy.providers.client import ChatClient
 from memproxy.server.targets import resolve
-from memproxy.settings import Settings
+from memproxy.settings import Settings, is_loopback
 from memproxy.settings_sources import Loaded
 from memproxy.store import meta
 from memproxy.store.sqlite import SqliteDatabase
@@ -102,13 +103,21 @@ async def _embedder(settings: Settings) -> AsyncIterator[Finding]:
             await embedder.close()
 
 
+_UNREACHABLE = (httpx.HTTPError, httpx.InvalidURL, ValueError)
+
+
+def _client(url: str, seconds: float) -> httpx.AsyncClient:
+    """A proxy named by the environment is for the way out; this machine is reached directly."""
+    return httpx.AsyncClient(timeout=seconds, trust_env=not is_loopback(urlsplit(url).hostname or ""))
+
+
 async def _upstream(settings: Settings) -> AsyncIterator[Finding]:
     url = resolve(settings, "openai")
     try:
-        async with httpx.AsyncClient(timeout=10) as client:
+        async with _client(url, 10) as client:
             response = await client.get(f"{url}/v1/models")
         yield Finding("upstream", "ok", f"{url} answers ({response.status_code} without a key)")
-    except httpx.HTTPError as error:
+    except _UNREACHABLE as error:
         yield Finding("upstream", "failure", f"{url}: {type(error).__name__}", "check the network, or set --target")
 
 
@@ -147,9 +156,9 @@ async def _through(url: str, settings: Settings) -> AsyncIterator[Finding]:
     base = base if base.endswith("/v1") else f"{base}/v1"
     body = {"model": "memproxy-doctor", "messages": [{"role": "user", "content": "ping"}], "max_tokens": 1}
     try:
-        async with httpx.AsyncClient(timeout=30) as client:
+        async with _client(base, 30) as client:
             response = await client.post(f"{base}/chat/completions", json=body, headers={"X-MemG-Memory": "off"})
-    except httpx.HTTPError as error:
+    except _UNREACHABLE as error:
         yield Finding("traffic", "failure", f"{url}: {type(error).__name__}", "is memproxy serve running there?")
         return
     request_id = response.headers.get("x-memg-request-id")

@@ -56,7 +56,7 @@ class Curator:
             fact = (await learn(conn, entity, [draft], vectors, info, None, now))[0].fact
             if fact is not None and draft.pinned and not fact.pinned:  # known already; that it is to stand is news
                 return await fact_rows.update(conn, entity, fact.id, {"pinned": True}, "pinned", now)
-            return fact
+            return await fact_rows.get(conn, entity, fact.id) if fact is not None else None  # with its vector's model
 
         fact = await self._db.write(apply)
         if fact is None:

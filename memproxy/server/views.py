@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memproxy.model import BlockItem, ContextBlock, Fact, Job, Receipt, Turn
+from memproxy.store.facts import FactChange
 
 FACT_FIELDS = (
     "id text type tag slot significance confidence source_role quote turn_id status valid_from valid_until recorded_at "
@@ -23,6 +24,12 @@ def plain(value: object) -> Any:
 def fact(row: Fact) -> dict[str, Any]:
     """A fact with the fields of the documented shape."""
     return {name: plain(getattr(row, name)) for name in FACT_FIELDS}
+
+
+def change(row: FactChange) -> dict[str, Any]:
+    """One entry of a fact's history: what was done, and the fields that it changed."""
+    before, after = ({k: v for k, v in side.items() if k in FACT_FIELDS} for side in (row.before, row.after))
+    return {"time": plain(row.time), "kind": row.kind, "reason": row.reason, "before": before, "after": after}
 
 
 def turn(row: Turn) -> dict[str, Any]:
