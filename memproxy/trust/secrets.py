@@ -36,7 +36,7 @@ _AUTHORIZATION = re.compile(
     r"|\b(bearer\s{1,9})(?=[A-Za-z._~+/=-]{0,500}\d)([\w.~+/=-]{16,}+)"
 )
 _URL_PASSWORD = re.compile(r"(?i)(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,30}://[^\s:/@]{0,250}:)([^\s/]{1,250}@)(?=[\w\[])")
-_CARD = re.compile(r"(?<![\d+-])(?<!\d )(?:\d[ -]?){12,18}\d(?![\d-])")
+_CARD = re.compile(r"(?<![A-Za-z0-9+-])(?<!\d )(?:\d[ -]?){12,18}\d(?![A-Za-z0-9-])")
 # How the numbers of card issuers begin, with their lengths (ISO/IEC 7812 ranges in use); an ISBN begins otherwise.
 _ISSUERS = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d+|3[47]\d{13}|"

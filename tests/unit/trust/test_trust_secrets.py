@@ -113,6 +113,8 @@ ORDINARY = [
     "a bearer of good news",
     "my package sk-learn-classification-helpers is on the shelf",
     "f47ac10b-58cc-4372-a567-0e02b2c3d479",
+    "2a8b2330-7562-3589-0de8-bf99f507b2e7",
+    "part A4111111111111111 or 4111111111111111B",
     "9fceb02d0ae598e95dc970b74767f19372d6af92a8f1f3a1c0ffee0123456789",
     "commit de9f2c7fd25e1b3afad3e85a0bd17d9b100db4b3 broke it",
     "order number 1234567890123456",
@@ -153,3 +155,7 @@ def test_no_id_date_or_short_number_is_masked(uuid: object, number: int, date: o
 )  # fmt: skip
 def test_masking_takes_time_in_proportion_to_the_text(before: str, pump: str) -> None:
     assert growth(mask_secrets, pump, before) < MOST
+
+
+def test_a_card_number_beside_letters_of_other_scripts_is_masked() -> None:
+    assert mask_secrets("卡号4111111111111111，谢谢") == "卡号[secret]，谢谢"
