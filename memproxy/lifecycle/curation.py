@@ -191,11 +191,15 @@ class Curator:
         return turn.id
 
     async def forget_turn(self, entity: Entity, turn_id: str) -> None:
-        """Remove a turn for good, with its passages, vectors and what was injected of it. Raises Problem 404."""
+        """Remove a turn for good, with its passages and vectors, the facts that stand on it, and what was injected of
+        either. Raises Problem 404.
+        """
 
         async def apply(conn: Connection) -> Turn | None:
             turn = await turns.get(conn, entity, turn_id)
             if turn is not None:
+                for fact in await fact_rows.of_turns(conn, entity, [turn_id]):
+                    await fact_rows.delete(conn, entity, fact.id)
                 await passages.remove(conn, entity, "turn", turn_id)
                 await receipts.redact(conn, entity, "turn", turn_id)
                 await turns.delete(conn, entity, turn_id)

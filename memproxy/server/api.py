@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memproxy import __version__
-from memproxy.errors import Problem, StoreError
+from memproxy.errors import Problem, StoreError, places
 from memproxy.lifecycle.curation import PastTurn
 from memproxy.lifecycle.dead_letters import bring_back
 from memproxy.model import DEFAULT_TENANT, Entity, FactStatus, FactType, ItemKind, Speaker
@@ -360,7 +360,7 @@ class _Endpoint:
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:  # the last door: a fault is told by its kind, its message may hold content
-            log.error("%s failed: %s", self._path, type(error).__name__, exc_info=self._parts.settings.debug)
+            log.error("%s failed: %s (%s)", self._path, type(error).__name__, places(error))
             return problem_response(Problem(500, "A fault in memproxy", "The log names its kind."))
 
     async def _handle(self, request: Request) -> Response:

@@ -164,3 +164,14 @@ async def test_a_value_that_changes_supersedes_and_an_older_one_told_later_does_
         assert "Austin" in block
         assert "Seattle" not in block
         assert "Seattle" in await world.ask("Bo", "Which city did I live in before, previously?")
+
+
+async def test_a_turn_removed_for_good_takes_the_facts_that_stand_on_it_along(world: World) -> None:
+    world.ext.reply(facts({"text": "Owns a kayak", "quote": "I own a kayak"}))
+    await world.chat("Bo", [user("I own a kayak")])
+    await world.drain()
+    assert await world.mem("Bo") == ["Owns a kayak"]
+    [turn] = [row for row in await world.turns("Bo") if row["role"] == "user"]
+    await world.client.delete(world.of("Bo", f"/turns/{turn['id']}"))
+    assert await world.rows("Bo", status="current,historical,forgotten") == []
+    assert await world.ask("Bo", "which kayak do I own?") == ""
