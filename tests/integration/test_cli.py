@@ -350,8 +350,8 @@ def test_a_reader_that_has_had_enough_is_no_error_message(tmp_path: Path) -> Non
     async def fill(parts: Parts) -> None:
         from memproxy.model import FactDraft
 
-        for i in range(300):
-            await parts.curator.add(Entity("default"), FactDraft(f"Owns boat number {i} {'x' * 300}"))
+        for i in range(100):
+            await parts.curator.add(Entity("default"), FactDraft(f"Owns boat number {i} {'x' * 2000}"))
 
     on_the_store(tmp_path, fill)
     for extra in (["--json"], []):
