@@ -349,8 +349,9 @@ class Memory:
             return []
         entity = exchange.entity
         key = history.extended(self._secret, entity, exchange.reply.text)
-        if key in await sessions.marks(conn, entity, [key]):
-            return []
+        known = (await sessions.marks(conn, entity, [key])).get(key)
+        if known is not None and known.session_id == session_id:
+            return []  # the same answer again; in another conversation it is an answer of its own
         turn = await turns.append(
             conn,
             entity,

@@ -302,3 +302,17 @@ async def test_an_assistant_that_the_client_names_has_that_name_in_memory(world:
     assert [turn["name"] for turn in turns if turn["role"] == "assistant"] == ["Melanie", "Melanie"]
     await world.drain()
     assert "Melanie: I grew up in Tolm" in await world.ask("Bo", "Where did Melanie grow up, by which harbour?")
+
+
+async def test_an_opening_said_again_later_with_the_same_answer_is_a_whole_conversation(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    async with World.open(tmp_path, clock=clock) as world:
+        for text in ("I own a kayak", "I bake bread"):
+            history: list[Message] = []
+            await world.say("Bo", history, "Good to see you again", "Hello!")
+            await world.say("Bo", history, text, "I see.")
+            clock.advance(hours=3)
+        assert await sessions(world, "Bo") == [
+            ["Good to see you again", "Hello!", "I own a kayak", "I see."],
+            ["Good to see you again", "Hello!", "I bake bread", "I see."],
+        ]
