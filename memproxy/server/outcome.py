@@ -94,7 +94,7 @@ class Record:
         """An answer that had begun is recorded even if what follows is cancelled from outside, or fails."""
         try:
             yield
-        except BaseException:
+        except BaseException:  # cancellation too: what was answered so far is recorded, and the cause goes on
             self._tell(client_gone=True, upstream_died=False)
             raise
 

@@ -35,7 +35,7 @@ class SqliteConnection:
         try:
             for pragma in pragmas:
                 await connection.execute(f"PRAGMA {pragma}")
-        except BaseException:
+        except BaseException:  # cancellation too: no open file and no thread may be left behind
             await connection.close()
             raise
         return connection

@@ -48,7 +48,7 @@ class Driver:
                 _load_extension(connection, self.extension)
             connection.row_factory = self.module.Row
             connection.create_function("fold", 1, fold, deterministic=True)
-        except BaseException:
+        except BaseException:  # whatever went wrong: no open file may be left behind
             connection.close()
             raise
         return connection

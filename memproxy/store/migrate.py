@@ -77,7 +77,7 @@ async def _apply(conn: SqliteConnection, step: Migration) -> bool:
                 {"version": step.version, "name": step.name},
             )
         await conn.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # cancellation too: half a migration must not stay open
         await conn.roll_back()
         raise
     return not done

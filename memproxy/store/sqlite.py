@@ -86,7 +86,7 @@ class SqliteDatabase:
             await database._open_connections()
             if await database.read(lambda conn: meta.get(conn, SCRUB_PENDING)):
                 await database.scrub()
-        except BaseException:
+        except BaseException:  # cancellation too: no open file and no thread may be left behind
             await database.close()
             raise
         return database
@@ -244,6 +244,6 @@ async def _in_transaction(conn: SqliteConnection, work: Callable[[Connection], A
     try:
         await work(conn)
         await conn.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # cancellation too: no transaction may stay open
         await conn.roll_back()
         raise
