@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from memproxy.model import ChatRequest, EmbedderInfo, Placement, Reply
+from memproxy.model import Addition, ChatRequest, EmbedderInfo, Reply
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,13 +41,14 @@ class WireFormat(Protocol):
     """One chat API: bytes to model and back, pure."""
 
     name: str
+    records: bool  # whether what is said in it is an exchange to record; a request that only counts tokens is none
 
-    def decode(self, body: bytes) -> ChatRequest:
-        """Read a request body. Raises NotUnderstood."""
+    def decode(self, body: bytes, path: bytes = b"") -> ChatRequest:
+        """Read a request body, and the path where that says something (its model). Raises NotUnderstood."""
         ...
 
-    def inject(self, body: bytes, block: str, placement: Placement) -> bytes:
-        """The body with the block spliced in; every other byte as it came. Raises NotUnderstood."""
+    def inject(self, body: bytes, additions: Sequence[Addition]) -> bytes:
+        """The body with all additions spliced in; every other byte as it came. Raises NotUnderstood: all or nothing."""
         ...
 
     def reader(self, content_type: str, content_encoding: str) -> ReplyReader:

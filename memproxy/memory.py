@@ -16,16 +16,19 @@ from datetime import datetime, timedelta
 
 from memproxy.chores import is_chore
 from memproxy.context.budget import estimate_tokens, fit
+from memproxy.context.placement import place
 from memproxy.context.render import render
-from memproxy.errors import StoreError, places
+from memproxy.errors import NotUnderstood, StoreError, places
 from memproxy.events import Metrics, Skip
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Clock, Connection, Database
+from memproxy.lifecycle import history as conversations
 from memproxy.lifecycle.extractor import ExtractionPlan
-from memproxy.lifecycle.history import History, Place, Said, place, place_named, read_history
+from memproxy.lifecycle.history import History, Place, Said, place_named, read_history
 from memproxy.lifecycle.indexing import Indexer, reindex_turn, turn_passages
 from memproxy.lifecycle.worker import EXTRACT, Worker
 from memproxy.model import (
+    Addition,
     ChatRequest,
     ContextBlock,
     Entity,
@@ -67,6 +70,7 @@ class Prepared:
     block: ContextBlock | None
     skip: Skip | None
     milliseconds: float
+    additions: tuple[Addition, ...] = ()  # the block as it goes into the request
 
 
 class Memory:
@@ -110,9 +114,14 @@ class Memory:
         started = time.perf_counter()
         block: ContextBlock | None = None
         skip: Skip | None = None
+        additions: tuple[Addition, ...] = ()
         try:
             async with asyncio.timeout(self._settings.memory.deadline_ms / 1000):
                 block, skip = await self._block(conversation, request, request_id)
+            if block is not None:
+                additions = place(block.text, self._settings.memory.placement, request)
+        except NotUnderstood as error:
+            skip = Skip(error.reason)
         except TimeoutError:
             skip = Skip.DEADLINE
         except StoreError:
@@ -122,7 +131,7 @@ class Memory:
             skip = Skip.ERROR
         seconds = time.perf_counter() - started
         self._metrics.recall.observe(seconds)
-        return Prepared(block if skip is None else None, skip, seconds * 1000)
+        return Prepared(block if skip is None else None, skip, seconds * 1000, additions)
 
     async def _block(
         self, conversation: Conversation, request: ChatRequest, request_id: str
@@ -294,7 +303,7 @@ class Memory:
         entity = exchange.entity
         if exchange.session_name is None:
             last = await sessions.last_user_seq(conn, entity, {mark.session_id for mark in marks.values()})
-            return place(history, marks, last, now, self._timeout)
+            return conversations.place(history, marks, last, now, self._timeout)
         named = await sessions.by_name(conn, entity, exchange.session_name)
         if named is None:
             news = tuple(said for said in history.new if said.message.role == "user")

@@ -48,6 +48,7 @@ class Message:
     text: str  # the text parts joined by newlines; "" where there is none
     name: str | None = None  # the speaker's name, where the client gave one
     calls_tools: bool = False  # an assistant message that asks for tools
+    answers_tools: bool = False  # a user message that carries a tool's result, in formats without a role for those
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,21 @@ class ChatRequest:
     """What memory needs to know of a chat request; the raw body stays beside it and is what goes upstream."""
 
     messages: tuple[Message, ...]
+    system: str = ""  # instructions that stand outside the messages, in formats that keep them there
+    previous: str | None = None  # the answer or conversation, kept by the upstream, that this request goes on from
     model: str | None = None
     stream: bool = False
     max_tokens: int | None = None  # the client's own output limit
     choices: int = 1  # `n`
     fields: Mapping[str, str] = field(default_factory=dict)  # top-level string fields, e.g. "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Text that goes into a request: to the end of one message's words, or of the system prompt."""
+
+    text: str
+    message: int | None = None  # its place in `ChatRequest.messages`; None: the system prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +83,7 @@ class Reply:
     calls_tools: bool = False
     error: str | None = None  # an in-band error's type, never its text
     model: str | None = None
+    id: str | None = None  # by which a later request may go on from this answer (`ChatRequest.previous`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,9 @@ class Plan:
     request: ChatRequest | None
     prepared: Prepared
 
-    @property
-    def records(self) -> bool:
+    def records(self, form: WireFormat) -> bool:
         """Whether the exchange will be stored."""
-        return self.conversation is not None and self.conversation.mode in ("full", "write")
+        return form.records and self.conversation is not None and self.conversation.mode in ("full", "write")
 
 
 class Proxy:
@@ -128,7 +127,7 @@ class Proxy:
             fields = {}
             if mode != "off":
                 try:
-                    request = form.decode(body.data)
+                    request = form.decode(body.data, path.path)
                     fields = dict(request.fields)
                 except NotUnderstood:
                     request = None
@@ -196,7 +195,7 @@ class Proxy:
         if block is None:
             return (body.data if body.whole else None), plan
         try:
-            return form.inject(body.data, block.text, self._parts.settings.memory.placement), plan
+            return form.inject(body.data, plan.prepared.additions), plan
         except NotUnderstood as error:
             reason = Skip(error.reason)
         except Exception as error:  # fail open: the client's own bytes are always at hand
@@ -220,9 +219,10 @@ class Proxy:
         request_id: str,
     ) -> Outcome:
         self._observe(plan.prepared)
+        records = plan.records(form)
 
         async def record(outcome: Outcome) -> None:
-            if plan.records and 200 <= outcome.status < 300 and outcome.reply is not None:
+            if 200 <= outcome.status < 300 and outcome.reply is not None:
                 await self._record(plan, outcome.reply, upstream, headers, request_id)
 
         outcome = await relay(
@@ -231,12 +231,12 @@ class Proxy:
             send,
             self._client,
             upstream.with_body(sent),
-            reader=form.reader if plan.records else None,
+            reader=form.reader if records else None,
             response_headers=added,
-            on_complete=record if plan.records else None,
+            on_complete=record if records else None,
             error_body=form.error,
         )
-        if plan.records and outcome.status == CLIENT_GONE:
+        if records and outcome.status == CLIENT_GONE:
             # Gone before the answer began: what the person said was said all the same.
             self._client.spawn(self._record(plan, Reply(), upstream, headers, request_id))
         return outcome

@@ -8,7 +8,7 @@ from typing import Any
 
 from memproxy.errors import NotUnderstood
 from memproxy.interfaces import ReplyReader
-from memproxy.model import ChatRequest, Message, Placement
+from memproxy.model import Addition, ChatRequest, Message
 from memproxy.wire import spans
 from memproxy.wire.chat_reply import ChatStream, whole_reply
 from memproxy.wire.readers import reply_reader
@@ -23,8 +23,9 @@ class ChatCompletions:
     """The wire format of chat completions; see `interfaces.WireFormat`."""
 
     name = "chat_completions"
+    records = True
 
-    def decode(self, body: bytes) -> ChatRequest:
+    def decode(self, body: bytes, path: bytes = b"") -> ChatRequest:
         """Read a request body. Messages keep their places, whatever they hold.
 
         Raises NotUnderstood: "body" where it is no JSON object with a list of messages, "ambiguous" where it has two.
@@ -43,13 +44,13 @@ class ChatCompletions:
             fields={key: string(value) for key, value in values.items() if isinstance(value, str)},
         )
 
-    def inject(self, body: bytes, block: str, placement: Placement) -> bytes:
-        """The body with the block spliced in, every other byte as it came.
+    def inject(self, body: bytes, additions: Sequence[Addition]) -> bytes:
+        """The body with the additions spliced in, every other byte as it came.
 
         Raises NotUnderstood: "body" and "ambiguous" as `decode` does, "unspliceable" where no place is safe.
         """
         text = spans.text_of(body)
-        return spans.splice(body, text, edits(text, block, placement))
+        return spans.splice(body, text, edits(text, additions))
 
     def reader(self, content_type: str, content_encoding: str) -> ReplyReader:
         """A reader for one answer with these response headers ("" where absent)."""
@@ -61,24 +62,25 @@ class ChatCompletions:
         return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}}).encode()
 
 
-def edits(text: str, block: str, placement: Placement) -> list[Splice]:
-    """What to insert, and where, so that the request carries the block. Raises NotUnderstood."""
+def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
+    """What to insert, and where, so that the request carries the additions. Raises NotUnderstood."""
     messages = _messages_member(_top_level(text))
     items, _ = spans.array_items(text, messages.start)
-    roles = [string(mapping(item.value).get("role")) for item in items]
-    if placement == "user":
-        newest = _last(roles, "user")
-        if newest is None:
-            raise NotUnderstood("unspliceable")
-        targets = [items[newest]]
+    return [_edit(text, items, addition) for addition in additions]
+
+
+def _edit(text: str, items: Sequence[Span], addition: Addition) -> Splice:
+    if addition.message is not None:
+        targets = items[addition.message : addition.message + 1]
     else:
+        roles = [string(mapping(item.value).get("role")) for item in items]
         targets = [items[index] for index in _system_places(roles)]
         if not targets:
-            return [_new_system_message(items, block)]
+            return _new_system_message(items, addition.text)
     for target in targets:
-        edit = _append(text, target, block)
+        edit = _append(text, target, addition.text)
         if edit is not None:
-            return [edit]
+            return edit
     raise NotUnderstood("unspliceable")
 
 
@@ -117,10 +119,6 @@ def _text(content: Any) -> str:
 def _part_text(part: dict[str, Any]) -> str:
     text = part.get("text") if part.get("type") == "text" else None
     return text if isinstance(text, str) else ""
-
-
-def _last(roles: Sequence[str], role: str) -> int | None:
-    return next((index for index in reversed(range(len(roles))) if roles[index] == role), None)
 
 
 def _system_places(roles: Sequence[str]) -> list[int]:

@@ -137,7 +137,8 @@ def splice(body: bytes, text: str, edits: Iterable[Splice]) -> bytes:
 def byte_edits(body: bytes, text: str, edits: Iterable[Splice]) -> list[tuple[int, bytes]]:
     """The same edits in order, as (offset in the body, inserted bytes)."""
     ascii_only = len(body) == len(text)
-    return [(edit.at if ascii_only else len(text[: edit.at].encode()), edit.data) for edit in sorted(edits)]
+    ordered = sorted(edits, key=lambda edit: edit.at)  # a stable sort: what goes to one place stays in its order
+    return [(edit.at if ascii_only else len(text[: edit.at].encode()), edit.data) for edit in ordered]
 
 
 def _opening(text: str, at: int, bracket: str) -> int:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
-from memproxy.model import Placement
+from memproxy.model import Addition, Placement
 from memproxy.wire import ChatCompletions, spans
 from memproxy.wire.chat_completions import edits
 
@@ -97,8 +98,8 @@ def bodies(draw: st.DrawFn) -> bytes:
 
 READS: list[Callable[[bytes], object]] = [
     FORM.decode,
-    lambda body: FORM.inject(body, "x", "system"),
-    lambda body: FORM.inject(body, "x", "user"),
+    lambda body: FORM.inject(body, [Addition("x")]),
+    lambda body: FORM.inject(body, [Addition("x", 0), Addition("y")]),
 ]
 PLACEMENTS = st.sampled_from(get_args(Placement))
 BLOCKS = st.one_of(st.just("<memproxy-memory>\n- „Zoë“ \\ 😀\n</memproxy-memory>"), TEXT)
@@ -110,12 +111,16 @@ def test_without_the_inserted_spans_the_original_bytes_are_there_again(
 ) -> None:
     text = body.decode()
     try:
-        inserted = spans.byte_edits(body, text, edits(text, block, placement))
+        additions = place(block, placement, FORM.decode(body))
+    except NotUnderstood:
+        return
+    try:
+        inserted = spans.byte_edits(body, text, edits(text, additions))
     except NotUnderstood as error:
         with pytest.raises(NotUnderstood, match=error.reason):
-            FORM.inject(body, block, placement)
+            FORM.inject(body, additions)
         return
-    result = FORM.inject(body, block, placement)
+    result = FORM.inject(body, additions)
     for offset, data in inserted:
         assert result[offset : offset + len(data)] == data
         result = result[:offset] + result[offset + len(data) :]
@@ -125,7 +130,7 @@ def test_without_the_inserted_spans_the_original_bytes_are_there_again(
 @given(bodies(), BLOCKS, PLACEMENTS)
 def test_an_injected_request_says_the_same_and_the_block(body: bytes, block: str, placement: Placement) -> None:
     try:
-        after = _read(FORM.inject(body, block, placement))
+        after = _read(FORM.inject(body, place(block, placement, FORM.decode(body))))
     except NotUnderstood:
         return
     before = _read(body)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
-from memproxy.model import ChatRequest, Message, Placement
+from memproxy.model import Addition, ChatRequest, Message, Placement
 from memproxy.wire import ChatCompletions, route
 
 FORM = ChatCompletions()
@@ -24,8 +25,12 @@ def message(role: str, content: Any, **fields: Any) -> dict[str, Any]:
     return {"role": role, "content": content, **fields}
 
 
+def inject(sent: bytes, block: str, placement: Placement) -> bytes:
+    return FORM.inject(sent, place(block, placement, FORM.decode(sent)))
+
+
 def injected(sent: bytes, placement: Placement = SYSTEM) -> list[Any]:
-    messages: list[Any] = json.loads(FORM.inject(sent, "BLOCK", placement))["messages"]
+    messages: list[Any] = json.loads(inject(sent, "BLOCK", placement))["messages"]
     return messages
 
 
@@ -73,7 +78,7 @@ def test_numbers_that_no_machine_holds_do_not_disturb(end: str) -> None:
 def test_half_an_emoji_is_replaced_in_what_is_read_and_kept_in_what_is_sent() -> None:
     sent = b'{"messages":[{"role":"user","content":"hi \\ud83d"}]}'
     assert FORM.decode(sent).messages[0].text == "hi \ufffd"
-    assert b'"hi \\ud83d\\n\\nBLOCK"' in FORM.inject(sent, "BLOCK", USER)
+    assert b'"hi \\ud83d\\n\\nBLOCK"' in inject(sent, "BLOCK", USER)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_half_an_emoji_is_replaced_in_what_is_read_and_kept_in_what_is_sent() ->
     ],
 )
 def test_a_body_that_is_no_chat_request_is_not_understood(sent: bytes) -> None:
-    for read in (FORM.decode, lambda b: FORM.inject(b, "x", SYSTEM)):
+    for read in (FORM.decode, lambda b: FORM.inject(b, [Addition("x")])):
         with pytest.raises(NotUnderstood, match="body"):
             read(sent)
 
@@ -111,8 +116,8 @@ def test_two_lists_of_messages_are_ambiguous() -> None:
 def test_a_message_that_says_two_things_is_ambiguous_when_it_would_be_edited(double: str) -> None:
     sent = f'{{"messages": [{{"role": "system", "content": "a", {double}}}, {{"role": "user", "content": "hi"}}]}}'
     with pytest.raises(NotUnderstood, match="ambiguous"):
-        FORM.inject(sent.encode(), "BLOCK", SYSTEM)
-    assert FORM.inject(sent.encode(), "BLOCK", USER)
+        inject(sent.encode(), "BLOCK", SYSTEM)
+    assert inject(sent.encode(), "BLOCK", USER)
 
 
 # --- placement -----------------------------------------------------------------------------------------------
@@ -168,7 +173,7 @@ def test_a_leading_system_message_without_words_is_passed_over_for_one_with() ->
 )
 def test_where_no_place_is_safe_nothing_is_spliced(sent: bytes, placement: Placement) -> None:
     with pytest.raises(NotUnderstood, match="unspliceable"):
-        FORM.inject(sent, "BLOCK", placement)
+        inject(sent, "BLOCK", placement)
 
 
 def test_in_a_tool_loop_the_block_goes_to_the_user_turn_that_began_it() -> None:
@@ -179,7 +184,7 @@ def test_in_a_tool_loop_the_block_goes_to_the_user_turn_that_began_it() -> None:
 
 def test_all_other_bytes_stay_as_they_were() -> None:
     sent = '{ "seed" :1.0,\r\n"n":123456789012345678901 , "messages":[ {"content" : "h\\u00e9 é" ,"role":"user"} ] }'
-    got = FORM.inject(sent.encode(), "B", USER).decode()
+    got = inject(sent.encode(), "B", USER).decode()
     assert got == sent.replace('é" ,', 'é\\n\\nB" ,')
 
 
