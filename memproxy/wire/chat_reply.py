@@ -10,9 +10,9 @@ from typing import Any
 
 from memproxy.model import Reply
 from memproxy.wire.sse import Event
-from memproxy.wire.values import mapping, parse, sequence, string, well_formed
+from memproxy.wire.values import mapping, parse, sequence, string, word
+from memproxy.wire.words import Words
 
-LONGEST_TEXT = 8 << 20  # characters of an answer that are kept
 _DONE = b"[DONE]"
 
 
@@ -22,8 +22,7 @@ class _Answer:
     def __init__(self) -> None:
         self.finish_reason: str | None = None
         self.error: str | None = None
-        self._texts: list[str] = []
-        self._room = LONGEST_TEXT
+        self._words = Words()
         self._model: str | None = None
         self._calls_tools = False
 
@@ -32,7 +31,7 @@ class _Answer:
         if not isinstance(value, dict):
             return
         if value.get("error") is not None or value.get("object") == "error":
-            self.error = self.error or _error_type(value)
+            self.error = self.error or word(mapping(value.get("error")).get("type"), value.get("type"))
         if self._model is None:
             self._model = string(value.get("model")) or None
         for choice in sequence(value.get("choices")):
@@ -42,8 +41,7 @@ class _Answer:
     def reply(self, *, complete: bool) -> Reply:
         """What has been gathered."""
         return Reply(
-            # Halves of an emoji may have come in two chunks: only the whole text can be put right.
-            text=well_formed("".join(self._texts)),
+            text=self._words.text(),
             finish_reason=self.finish_reason,
             complete=complete and self.error is None,
             calls_tools=self._calls_tools,
@@ -54,20 +52,14 @@ class _Answer:
     def _choice(self, choice: dict[str, Any], message: dict[str, Any]) -> None:
         content = message.get("content")
         if isinstance(content, str):
-            self._add(content)
+            self._words.add(content)
         elif content is not None:  # some servers answer in parts
             parts = map(mapping, sequence(content))
-            self._add("".join(string(part.get("text")) for part in parts if part.get("type") == "text"))
+            self._words.add("".join(string(part.get("text")) for part in parts if part.get("type") == "text"))
         if message.get("tool_calls") or message.get("function_call"):
             self._calls_tools = True
         if choice.get("finish_reason"):
             self.finish_reason = string(choice["finish_reason"]) or self.finish_reason
-
-    def _add(self, text: str) -> None:
-        if len(text) > self._room:
-            text = text[: self._room]
-        self._room -= len(text)
-        self._texts.append(text)
 
 
 class ChatStream:
@@ -100,9 +92,3 @@ def whole_reply(body: bytes) -> Reply:
     answer = _Answer()
     answer.take(value, "message")
     return answer.reply(complete=bool(sequence(mapping(value).get("choices"))))
-
-
-def _error_type(fields: dict[str, Any]) -> str:
-    """The type of an error in the band: `{"error": …}`, or `{"object": "error", …}` as some servers send it."""
-    kind = string(mapping(fields.get("error")).get("type")) or string(fields.get("type"))
-    return kind if kind.isidentifier() and len(kind) <= 64 else "error"

@@ -13,6 +13,7 @@ from typing import Protocol
 from memproxy.interfaces import ReplyReader
 from memproxy.model import Reply
 from memproxy.wire.decoding import Decoder, Undecodable, decoder
+from memproxy.wire.ndjson import LineParser
 from memproxy.wire.sse import Event, EventParser
 
 LONGEST_BODY = 32 << 20  # bytes of a single JSON answer that are kept
@@ -37,25 +38,59 @@ class StreamCollector(Protocol):
 WholeCollector = Callable[[bytes], Reply]
 
 
+class StreamParser(Protocol):
+    """Cuts a stream into events."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether something was too long to be kept."""
+        ...
+
+    @property
+    def pending(self) -> bytes:
+        """The data of an event that is all there, but not closed yet; else nothing."""
+        ...
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that end within the next bytes."""
+        ...
+
+    def finish(self) -> list[Event]:
+        """What the stream ended in the middle of."""
+        ...
+
+
+# How the streams of these content types are cut.
+_STREAMS: dict[str, Callable[[], StreamParser]] = {
+    "text/event-stream": EventParser,
+    "application/x-ndjson": LineParser,
+    "application/ndjson": LineParser,
+}
+
+
 def reply_reader(
     content_type: str, content_encoding: str, stream: Callable[[], StreamCollector], whole: WholeCollector
 ) -> ReplyReader:
     """A reader for an answer with these headers. Server-sent events are known by their type or by their first byte."""
-    declared = content_type.partition(";")[0].strip().lower()
-    return _Reader(content_encoding, declared == "text/event-stream", stream, whole)
+    parser = _STREAMS.get(content_type.partition(";")[0].strip().lower())
+    return _Reader(content_encoding, parser, stream, whole)
 
 
 class _Reader:
     """Undoes the coding, picks the way to read by type or first byte. See `interfaces.ReplyReader`."""
 
     def __init__(
-        self, coding: str, streams: bool, make_stream: Callable[[], StreamCollector], whole: WholeCollector
+        self,
+        coding: str,
+        make_parser: Callable[[], StreamParser] | None,
+        make_stream: Callable[[], StreamCollector],
+        whole: WholeCollector,
     ) -> None:
         self._coding: Decoder | None = None
         self._spoiled = False  # the bytes could not be decoded, from the start or from here on
         self._make_stream = make_stream
         self._whole = whole
-        self._inner: _Events | _Body | None = _Events(make_stream()) if streams else None
+        self._inner: _Events | _Body | None = _Events(make_parser(), make_stream()) if make_parser else None
         try:
             self._coding = decoder(coding)
         except Undecodable:
@@ -91,16 +126,17 @@ class _Reader:
             start = piece.lstrip()
             if not start:
                 return
-            self._inner = _Body(self._whole) if start[:1] in b"{[" else _Events(self._make_stream())
+            one_body = start[:1] in b"{["
+            self._inner = _Body(self._whole) if one_body else _Events(EventParser(), self._make_stream())
         self._inner.feed(piece)
 
 
 class _Events:
-    """An answer in server-sent events."""
+    """An answer in events."""
 
-    def __init__(self, collector: StreamCollector) -> None:
+    def __init__(self, parser: StreamParser, collector: StreamCollector) -> None:
         self.ended = False
-        self._parser = EventParser()
+        self._parser = parser
         self._collector = collector
 
     def feed(self, data: bytes) -> None:

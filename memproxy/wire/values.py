@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -39,6 +40,11 @@ def string(value: Any) -> str:
     return well_formed(value) if isinstance(value, str) else ""
 
 
+def strings(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Those fields whose value is a string."""
+    return {key: string(value) for key, value in fields.items() if isinstance(value, str)}
+
+
 def count(value: Any) -> int | None:
     """The value if it is a whole number (true and false are none), else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -53,3 +59,10 @@ def well_formed(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def word(*values: Any) -> str:
+    """The first of the values that is a plain word, else "error": what is kept of an error, for anything longer might
+    quote what somebody said."""
+    plain = (value for value in values if isinstance(value, str) and value.isascii() and value.isidentifier())
+    return next((value for value in plain if len(value) <= 64), "error")

@@ -1,0 +1,77 @@
+"""The list of messages that a chat completion and a call of Ollama's chat have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from memproxy.errors import NotUnderstood
+from memproxy.model import Addition, Message
+from memproxy.wire import content, spans
+from memproxy.wire.spans import Member, Span, Splice
+from memproxy.wire.values import mapping, string
+
+_SYSTEM_ROLES = ("system", "developer")
+
+
+def messages_member(members: Sequence[Member]) -> Member:
+    """The list among the members of a body. Raises NotUnderstood: "body" where it is missing, "ambiguous" for two."""
+    messages = spans.only_member(members, "messages")
+    if messages is None or not isinstance(messages.value, list):
+        raise NotUnderstood("body")
+    return messages
+
+
+def read(value: Any) -> Message:
+    """One message, whatever stands in its place."""
+    fields = mapping(value)
+    return Message(
+        role=string(fields.get("role")),
+        text=content.read(fields.get("content")),
+        name=string(fields.get("name")) or None,
+        calls_tools=bool(fields.get("tool_calls") or fields.get("function_call")),
+    )
+
+
+def edits(text: str, additions: Sequence[Addition], kind: str | None) -> list[Splice]:
+    """What to insert, and where, so that the request carries the additions. Raises NotUnderstood.
+
+    `kind` is the type of a text part, None in a format whose messages have no parts.
+    """
+    messages = messages_member(spans.body_members(text))
+    items, _ = spans.array_items(text, messages.start)
+    return [_edit(text, items, addition, kind) for addition in additions]
+
+
+def _edit(text: str, items: Sequence[Span], addition: Addition, kind: str | None) -> Splice:
+    if addition.message is not None:
+        targets = items[addition.message : addition.message + 1]
+    else:
+        roles = [string(mapping(item.value).get("role")) for item in items]
+        targets = [items[index] for index in _system_places(roles)]
+        if not targets:
+            return _new_system_message(items, addition.text)
+    for target in targets:
+        edit = content.append(text, target, addition.text, kind)
+        if edit is not None:
+            return edit
+    raise NotUnderstood("unspliceable")
+
+
+def _system_places(roles: Sequence[str]) -> list[int]:
+    """The system messages a block may be appended to, best first: the leading ones from their end, then later ones.
+
+    A list without a leading one is never given a second: many chat templates refuse two.
+    """
+    leading = next((index for index, role in enumerate(roles) if role not in _SYSTEM_ROLES), len(roles))
+    later = [index for index in range(leading, len(roles)) if roles[index] in _SYSTEM_ROLES]
+    return [*reversed(range(leading)), *later]
+
+
+def _new_system_message(items: Sequence[Span], block: str) -> Splice:
+    """A system message before the first one. Without any message there is no conversation to add to."""
+    if not items:
+        raise NotUnderstood("unspliceable")
+    message = f'{{"role":"system","content":{json.dumps(block)}}},'
+    return Splice(items[0].start, message.encode())
