@@ -24,7 +24,7 @@ class ChatCompletions:
 
         Raises NotUnderstood: "body" where it is no JSON object with a list of messages, "ambiguous" where it has two.
         """
-        members = spans.body_members(spans.text_of(body))
+        members = spans.whole_object(spans.text_of(body))
         messages = chat_messages.messages_member(members)
         values = {member.key: member.value for member in members}
         limit = count(values.get("max_completion_tokens"))

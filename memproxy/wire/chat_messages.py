@@ -39,7 +39,7 @@ def edits(text: str, additions: Sequence[Addition], kind: str | None) -> list[Sp
 
     `kind` is the type of a text part, None in a format whose messages have no parts.
     """
-    messages = messages_member(spans.body_members(text))
+    messages = messages_member(spans.whole_object(text))
     items, _ = spans.array_items(text, messages.start)
     return [_edit(text, items, addition, kind) for addition in additions]
 

@@ -101,14 +101,6 @@ def object_members(text: str, at: int = 0) -> tuple[list[Member], int]:
             return members, at
 
 
-def body_members(text: str) -> list[Member]:
-    """The members of the object that is all of a body. Raises NotJson."""
-    members, end = object_members(text)
-    if skip_whitespace(text, end) != len(text):
-        raise NotJson
-    return members
-
-
 def whole_object(text: str) -> list[Member]:
     """The members of the object that is all the text holds. Raises NotJson."""
     members, end = object_members(text)
