@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from starlette.types import Message, Receive, Scope, Send
 
+from memproxy.server import codings
+
 MAX_READ = 64 * 1024 * 1024  # a larger chat request goes through without memory, never 413
 
 
@@ -16,6 +18,18 @@ class Body:
     data: bytes
     whole: bool
     receive: Receive
+    coding: str = ""  # its Content-Encoding
+    _plain: bytes | None = None
+
+    async def plain(self) -> bytes:
+        """The body without its content coding. Raises NotUnderstood where that cannot be undone."""
+        if self._plain is None:
+            self._plain = await codings.undo(self.data, self.coding)
+        return self._plain
+
+    def drop_plain(self) -> None:
+        """Nobody will read it again: what it takes is given back while the answer streams."""
+        self._plain = None
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int = MAX_READ) -> Body | None:
@@ -29,9 +43,14 @@ async def read_body(scope: Scope, receive: Receive, limit: int = MAX_READ) -> Bo
         chunks.append(message.get("body", b""))
         size += len(chunks[-1])
         if not message.get("more_body", False):
-            return Body(b"".join(chunks), True, receive)
+            return Body(b"".join(chunks), True, receive, _coding(scope))
         if size > limit:
             return Body(b"", False, _again(chunks, receive))
+
+
+def _coding(scope: Scope) -> str:
+    named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"content-encoding"]
+    return ",".join(named)
 
 
 def _again(chunks: list[bytes], receive: Receive) -> Receive:

@@ -87,7 +87,10 @@ class Proxy:
         except identity.Forbidden as problem:
             await self._refuse(send, form, problem)
             return
-        sent, plan = self._splice(form, body, plan)
+        sent, plan = await self._splice(form, body, plan)
+        body.drop_plain()
+        if plan.prepared.block is not None:
+            upstream = upstream.without_coding()
         added.append((b"x-memg-memory", _memory_header(plan.prepared)))
         self._parts.metrics.first_byte.observe(time.perf_counter() - started)
         outcome = await self._relay(scope, body, send, form, upstream, sent, added, plan, headers, request_id)
@@ -127,7 +130,7 @@ class Proxy:
             fields = {}
             if mode != "off":
                 try:
-                    request = form.decode(body.data, path.path)
+                    request = form.decode(await body.plain(), path.path)
                     fields = dict(request.fields)
                 except NotUnderstood:
                     request = None
@@ -189,13 +192,13 @@ class Proxy:
             self._parts.metrics.ignored_headers.labels("x-memg-time").inc()
             return now
 
-    def _splice(self, form: WireFormat, body: Body, plan: Plan) -> tuple[bytes | None, Plan]:
+    async def _splice(self, form: WireFormat, body: Body, plan: Plan) -> tuple[bytes | None, Plan]:
         """The body to send: the client's own bytes, with the block in them where there is one."""
         block = plan.prepared.block
         if block is None:
             return (body.data if body.whole else None), plan
         try:
-            return form.inject(body.data, plan.prepared.additions), plan
+            return form.inject(await body.plain(), plan.prepared.additions), plan
         except NotUnderstood as error:
             reason = Skip(error.reason)
         except Exception as error:  # fail open: the client's own bytes are always at hand

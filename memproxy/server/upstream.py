@@ -71,6 +71,10 @@ class UpstreamRequest:
         """The same request with another body."""
         return replace(self, body=body)
 
+    def without_coding(self) -> UpstreamRequest:
+        """The same request for a body that is no longer compressed."""
+        return replace(self, headers=[pair for pair in self.headers if pair[0].lower() != b"content-encoding"])
+
 
 class UpstreamResponse:
     """An answer that has begun: status and headers are there, the body is read as it comes."""
