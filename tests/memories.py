@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memproxy.model import Candidate, Fact, Scored
-from memproxy.recall.query import read_query
+from memproxy.recall.query import named, read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, rank
 from memproxy.recall.terms import index_terms
 
@@ -92,8 +93,9 @@ def ranked(
     """What a question finds in a memory that holds the candidates and nothing else."""
     frequencies = Counter(term for c in candidates for term in set(c.terms.split()))
     lengths = [len(c.terms.split()) for c in candidates]
+    query = read_query(question, now=START + timedelta(days=100))
     return rank(
-        read_query(question, speakers=speakers, now=START + timedelta(days=100)),
+        replace(query, named=named(query.text, speakers)),
         candidates,
         passages=len(candidates),
         document_frequencies=frequencies,

@@ -20,25 +20,31 @@ class Copies:
         self._said: list[frozenset[str]] = []
         self._with_term: dict[str, list[frozenset[str]]] = defaultdict(list)
 
-    def holds(self, candidate: Candidate) -> bool:
+    def holds(self, terms: frozenset[str]) -> bool:
         """Whether this was said already, near enough: it adds nothing but filler to something said.
 
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
-        terms = _content(candidate)
         # All terms of a copy but filler stand in what it copies: the rarest leads to the few that may be that.
-        others = min((self._with_term[term] for term in terms - _FILLER), key=len, default=self._said)
+        others = self._said
+        for term in terms:
+            if term not in _FILLER:
+                with_term = self._with_term.get(term)
+                if with_term is None:
+                    return False
+                if len(with_term) < len(others):
+                    others = with_term
         return any(_near(terms, other) for other in others)
 
-    def add(self, candidate: Candidate) -> None:
+    def add(self, terms: frozenset[str]) -> None:
         """Note that this has been said."""
-        terms = _content(candidate)
         self._said.append(terms)
         for term in terms:
             self._with_term[term].append(terms)
 
 
-def _content(candidate: Candidate) -> frozenset[str]:
+def statement(candidate: Candidate) -> frozenset[str]:
+    """What a candidate says, as its terms."""
     return frozenset(candidate.terms.split()[DATE_TERMS:])
 
 

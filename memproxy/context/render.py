@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from memproxy.context.budget import estimate_tokens, quarters
-from memproxy.context.copies import Copies
+from memproxy.context.copies import Copies, statement
 from memproxy.context.sections import IDENTITY, ORDER, label, one_line, section_of
 from memproxy.model import BlockItem, Candidate, ContextBlock, Fact, ItemKind, Scored
 from memproxy.recall.terms import index_terms
@@ -105,7 +105,7 @@ class _Draft:
         return cost if section in self._sections else cost + quarters(f"{section}\n")
 
     def _heading(self, moment: datetime) -> str:
-        return f"{moment.astimezone(self._zone):%Y-%m-%d}:"
+        return f"{moment.astimezone(self._zone).date().isoformat()}:"
 
     def block(self) -> ContextBlock:
         """The block as far as it was filled; without any item it is empty."""
@@ -143,17 +143,19 @@ def render(
     allowance = int(4 * budget_tokens * IDENTITY_SHARE)
     for fact in standing:
         item = _standing(fact)
+        said = statement(item.candidate)
         before = draft.room
-        if not copies.holds(item.candidate) and draft.take(item, IDENTITY, dated=False, limit=allowance):
+        if not copies.holds(said) and draft.take(item, IDENTITY, dated=False, limit=allowance):
             allowance -= before - draft.room
             shown.add(("fact", fact.id))
-            copies.add(item.candidate)
+            copies.add(said)
     for item in found:
         candidate = item.candidate
-        if (candidate.kind, candidate.owner_id) in shown or not draft.may_hold(candidate) or copies.holds(candidate):
+        if (candidate.kind, candidate.owner_id) in shown or not draft.may_hold(candidate):
             continue
-        if draft.take(item, section_of(candidate)):
-            copies.add(candidate)
+        said = statement(candidate)
+        if not copies.holds(said) and draft.take(item, section_of(candidate)):
+            copies.add(said)
     return draft.block()
 
 

@@ -55,7 +55,10 @@ def one_line(text: str) -> str:
 
     Ordinary text comes out word for word; only its white space is collapsed.
     """
-    text = _ROLE_LABEL.sub(r"\1 -", _UNSEEN.sub("", text))
+    if not (text.isascii() and text.isprintable()):  # cheap looks first: most text needs none of this
+        text = _UNSEEN.sub("", text)
+    if ":" in text or "：" in text:
+        text = _ROLE_LABEL.sub(r"\1 -", text)
     if "memproxy" in text.lower():
         text = _MARKER.sub(" (memory block) ", text)
     if _BRACKET.search(text):

@@ -8,34 +8,50 @@ division by zero in an empty one. Both come from outside here, and are never neg
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from rank_bm25 import BM25Okapi
 
 
+class TermCounts(NamedTuple):
+    """A document as BM25 sees it for one question."""
+
+    of: Mapping[str, int]  # how often it has each of the question's terms that it has at all
+    length: int  # terms in all
+
+
+def count_terms(document: str, wanted: Iterable[str]) -> TermCounts:
+    """Count the wanted terms in a document given as terms separated by blanks."""
+    words = document.split()
+    return TermCounts({term: words.count(term) for term in set(wanted).intersection(words)}, len(words))
+
+
 class CollectionBM25(BM25Okapi):  # type: ignore[misc]
-    """BM25Okapi over documents given as terms separated by blanks, counting only the terms of one question."""
+    """BM25Okapi over documents whose terms have been counted already."""
 
     def __init__(
-        self, documents: Sequence[str], weights: Mapping[str, float], *, average_length: float, k1: float, b: float
+        self,
+        documents: Sequence[TermCounts],
+        weights: Mapping[str, float],
+        *,
+        average_length: float,
+        k1: float,
+        b: float,
     ) -> None:
         self._weights = weights  # a term's idf
         self._average_length = average_length
         super().__init__(documents, k1=k1, b=b)
 
-    def _initialize(self, corpus: Sequence[str]) -> Mapping[str, float]:
+    def _initialize(self, corpus: Sequence[TermCounts]) -> Mapping[str, float]:
         self.corpus_size = len(corpus)
-        self.doc_len = [document.count(" ") + 1 for document in corpus]
-        self.doc_freqs = [self._count(document) for document in corpus]
+        self.doc_len = [document.length for document in corpus]
+        self.doc_freqs = [document.of for document in corpus]
         self.avgdl = max(self._average_length, 1.0)
         return self._weights
 
     def _calc_idf(self, nd: Mapping[str, float]) -> None:
         self.idf = dict(nd)
-
-    def _count(self, document: str) -> dict[str, int]:
-        words = document.split()
-        return {term: words.count(term) for term in self._weights.keys() & words}
 
     def scores(self) -> list[float]:
         """One score ≥ 0 for each document."""

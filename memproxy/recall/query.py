@@ -59,14 +59,13 @@ class Query:
     shortened: bool = False
 
 
-def read_query(text: str, *, speakers: Iterable[str] = (), now: datetime) -> Query:
-    """Read a message. `speakers` are the names known from this memory; `now` resolves "last week"."""
+def read_query(text: str, *, now: datetime) -> Query:
+    """Read a message. `now` resolves "last week". Whom it names shows when it is known who is there (`named`)."""
     focused = focus(text)
     return Query(
         text=focused,
         terms=tuple(query_terms(focused)),
         small_talk=is_small_talk(text),
-        named=_named(focused, speakers),
         dates=dates_named(focused, now),
         past=_PAST.search(focused) is not None,
         assistant=_ASSISTANT.search(focused) is not None,
@@ -116,7 +115,7 @@ def is_standing_wish(text: str) -> bool:
     return any(hint in folded for hint in _WISH_HINTS) and _WISH.search(text) is not None
 
 
-def _named(text: str, speakers: Iterable[str]) -> frozenset[str]:
+def named(text: str, speakers: Iterable[str]) -> frozenset[str]:
     """The speakers whose name, or first name, stands in the text as a word of its own."""
     words = {fold_marks(word.casefold()).removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)}
     found = set()

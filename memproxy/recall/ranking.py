@@ -3,19 +3,28 @@
 Each leg is scaled to 0..1 over the candidates and the two are summed; a few small additions follow, each measured on
 LoCoMo and BEAM conversations. Scaling makes the best of anything look good, so whether a candidate bears on the
 question at all is decided apart from it, on absolute evidence (`relevance.py`).
+
+It stands between a person and their answer, hundreds of candidates at a time: scores are columns, one number for each
+candidate, and what can be read before the question's vector is there is read apart (`read_candidate`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memproxy.model import Candidate, Scored
-from memproxy.recall.lexical import CollectionBM25, idf
+from memproxy.recall.lexical import CollectionBM25, TermCounts, count_terms, idf
 from memproxy.recall.query import Query, is_standing_wish
 from memproxy.recall.relevance import related
 from memproxy.recall.terms import DATE_TERMS
+
+Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +49,60 @@ DEFAULT_WEIGHTS = Weights()
 _LENGTH_UNIT = 480
 
 
-@dataclass(slots=True)
-class _Tally:
-    """A candidate's score while it is being put together, with the parts it is made of."""
+class Reading(NamedTuple):
+    """What a candidate's words say to a question; no vector is needed for it."""
 
-    candidate: Candidate
-    score: float = 0.0
-    parts: dict[str, float] = field(default_factory=dict)
+    counts: TermCounts
+    wish: bool  # a standing wish of the person
+    dated: bool  # said at a time that the question names
 
-    def add(self, part: str, amount: float) -> None:
-        if amount:
-            self.score += amount
-            self.parts[part] = self.parts.get(part, 0.0) + amount
 
-    @property
-    def order(self) -> tuple[float, int, str, int]:
+def read_candidate(query: Query, candidate: Candidate) -> Reading:
+    """Read one candidate for a question."""
+    return Reading(
+        count_terms(candidate.terms, query.terms),
+        candidate.role == "user" and is_standing_wish(candidate.text),
+        bool(query.dates) and any(when.covers(candidate.time) for when in query.dates),
+    )
+
+
+class _Table:
+    """Candidates with their scores, and the parts the scores are made of: a column each."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self.candidates = candidates
+        self.score: Column = np.zeros(len(candidates))
+        self._parts: dict[str, Column] = {}
+
+    def add(self, part: str, amounts: Iterable[float] | Column) -> None:
+        """Add a part to every score."""
+        column = np.asarray(amounts if isinstance(amounts, np.ndarray) else list(amounts), np.float64)
+        self.score += column
+        self._parts[part] = self._parts[part] + column if part in self._parts else column
+
+    def only(self, kept: Sequence[int]) -> _Table:
+        """The same table with these rows alone."""
+        table = _Table([self.candidates[i] for i in kept])
+        rows = np.asarray(kept, np.intp)
+        table.score = self.score[rows]
+        table._parts = {part: column[rows] for part, column in self._parts.items()}
+        return table
+
+    def order(self) -> list[int]:
         """Best first; among equals what was stored last, so that the order is always the same."""
-        candidate = self.candidate
-        return (-self.score, -candidate.passage_id, candidate.owner_id, candidate.ordinal)
+        scores = self.score.tolist()
+        keys = [(-s, -c.passage_id, c.owner_id, c.ordinal) for s, c in zip(scores, self.candidates, strict=True)]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    def scored(self, limit: int) -> list[Scored]:
+        """The best rows, with the parts that count for each."""
+        best = self.order()[:limit]
+        parts = [(part, column.tolist()) for part, column in self._parts.items()]
+        scores = self.score.tolist()
+        return [
+            Scored(self.candidates[i], scores[i], {part: values[i] for part, values in parts if values[i]})
+            for i in best
+        ]
 
 
 def rank(
@@ -68,6 +113,7 @@ def rank(
     document_frequencies: Mapping[str, int],
     average_length: float,
     floor: float | None,
+    readings: Mapping[int, Reading] | None = None,
     weights: Weights = DEFAULT_WEIGHTS,
     limit: int = 100,
 ) -> list[Scored]:
@@ -75,114 +121,134 @@ def rank(
 
     `passages`, `document_frequencies` (of the question's terms) and `average_length` (in terms) describe the whole
     memory the candidates come from. `floor` is the embedder's; None ranks without a bar, for an explicit search.
-    A fact lifts the turn it was taken from, and is left out itself where that turn says all its words.
+    `readings` holds what has been read already, by passage. A fact lifts the turn it was taken from, and is left out
+    itself where that turn says all its words.
     """
     if not candidates:
         return []
+    known = readings or {}
+    read = [known.get(c.passage_id) or read_candidate(query, c) for c in candidates]
     idfs = {term: idf(passages, document_frequencies.get(term, 0)) for term in query.terms}
-    bm25 = CollectionBM25(
-        [c.terms for c in candidates], idfs, average_length=average_length, k1=weights.k1, b=weights.b
-    )
-    legs = zip(candidates, _scaled(bm25.scores()), _scaled([c.cosine for c in candidates]), strict=True)
-    tallies = [_begin(candidate, lexical, dense, weights) for candidate, lexical, dense in legs]
+    counts = [reading.counts for reading in read]
+    bm25 = CollectionBM25(counts, idfs, average_length=average_length, k1=weights.k1, b=weights.b)
+    table = _Table(candidates)
+    sure = 0.95 + 0.05 * np.array([c.confidence for c in candidates])
+    table.add("lexical", weights.lexical * _scaled(bm25.scores()) * sure)
+    table.add("dense", weights.dense * _scaled([c.cosine for c in candidates]) * sure)
+    kept: Sequence[int] = range(len(candidates))
     if floor is not None:
         allowed = related(query, candidates, bm25.coverage(), floor=floor, passages=passages)
-        tallies = [tally for tally, may in zip(tallies, allowed, strict=True) if may]
-    tallies = _lift_turns(tallies)
-    for tally in tallies:
-        _favour(tally, query, weights)
-    _spread(tallies, weights.spread)
-    _favour_sessions(tallies, weights.session)
-    _thin_out(tallies, weights)
-    return [Scored(t.candidate, t.score, t.parts) for t in sorted(tallies, key=lambda t: t.order)[:limit]]
+        kept = [i for i in kept if allowed[i]]
+        if not kept:
+            return []
+    kept = _lift_turns(table, kept)
+    table, read = table.only(kept), [read[i] for i in kept]
+    _favour(table, query, read, weights)
+    _spread(table, weights.spread)
+    _favour_sessions(table, weights.session)
+    _thin_out(table, weights)
+    return table.scored(limit)
 
 
-def _scaled(values: Sequence[float | None]) -> list[float]:
+def _scaled(values: Sequence[float | None]) -> Column:
     """Min-max over what is known; the unknown counts as the least."""
-    known = [value for value in values if value is not None]
-    low, high = min(known, default=0.0), max(known, default=0.0)
+    column = np.array(values, np.float64)  # None becomes NaN
+    known = column[~np.isnan(column)]
+    if not known.size:
+        return np.zeros(len(values))
+    low, high = known.min(), known.max()
     if high <= low:  # all alike: a full score if there is any evidence at all
-        return [float(value is not None and value > 0) for value in values]
-    return [0.0 if value is None else (value - low) / (high - low) for value in values]
+        return np.where(np.isnan(column), 0.0, column > 0).astype(np.float64)
+    return np.where(np.isnan(column), 0.0, (column - low) / (high - low))
 
 
-def _begin(candidate: Candidate, lexical: float, dense: float, weights: Weights) -> _Tally:
-    tally = _Tally(candidate)
-    sure = 0.95 + 0.05 * candidate.confidence
-    tally.add("lexical", weights.lexical * lexical * sure)
-    tally.add("dense", weights.dense * dense * sure)
-    return tally
-
-
-def _lift_turns(tallies: Sequence[_Tally]) -> list[_Tally]:
+def _lift_turns(table: _Table, rows: Sequence[int]) -> list[int]:
     """Facts as further keys of the turns they were taken from: the turn's passage gets the fact's score if that's more.
 
-    (Wu et al., "LongMemEval", 2024: facts in the key, verbatim turns as the value.)
+    Which rows stay: all but the facts whose turn says the same. (Wu et al., "LongMemEval", 2024: facts in the key,
+    verbatim turns as the value.)
     """
-    sources = {tally.candidate.turn_id for tally in tallies if tally.candidate.kind == "fact"}
-    turns: dict[str, list[_Tally]] = defaultdict(list)
-    for tally in tallies:
-        if tally.candidate.kind == "turn" and tally.candidate.owner_id in sources:
-            turns[tally.candidate.owner_id].append(tally)
+    candidates = table.candidates
+    sources = {candidates[i].turn_id for i in rows if candidates[i].kind == "fact"}
+    turns: dict[str, list[int]] = defaultdict(list)
+    for i in rows if sources else ():
+        if candidates[i].kind == "turn" and candidates[i].owner_id in sources:
+            turns[candidates[i].owner_id].append(i)
+    if not turns:
+        return list(rows)
+    lifted = [0.0] * len(candidates)
+    scores = table.score.tolist()
     kept = []
-    for tally in tallies:
-        source = turns.get(tally.candidate.turn_id or "") if tally.candidate.kind == "fact" else None
-        if not source or not _said_by(tally, source):
-            kept.append(tally)
+    for i in rows:
+        source = turns.get(candidates[i].turn_id or "") if candidates[i].kind == "fact" else None
+        if not source or not _said_by(i, source, candidates, scores, lifted):
+            kept.append(i)
+    table.add("fact", lifted)
     return kept
 
 
-def _said_by(fact: _Tally, source: Sequence[_Tally]) -> bool:
+def _said_by(
+    fact: int, source: Sequence[int], candidates: Sequence[Candidate], scores: list[float], lifted: list[float]
+) -> bool:
     """Give a fact's score to the passage that tells it; whether the turn says all the fact's words anyway."""
-    words = _content(fact)
-    told = max(source, key=lambda t: (len(words & _content(t)), t.score, -t.candidate.ordinal))
-    told.add("fact", max(fact.score - told.score, 0.0))
-    return words <= {term for t in source for term in _content(t)}
+    words = _content(candidates[fact])
+    said = {i: _content(candidates[i]) for i in source}
+    told = max(source, key=lambda i: (len(words & said[i]), scores[i], -candidates[i].ordinal))
+    more = max(scores[fact] - scores[told], 0.0)
+    scores[told] += more
+    lifted[told] += more
+    return words <= set().union(*said.values())
 
 
-def _content(tally: _Tally) -> set[str]:
-    return set(tally.candidate.terms.split()[DATE_TERMS:])
+def _content(candidate: Candidate) -> set[str]:
+    return set(candidate.terms.split()[DATE_TERMS:])
 
 
-def _favour(tally: _Tally, query: Query, weights: Weights) -> None:
+def _favour(table: _Table, query: Query, read: Sequence[Reading], weights: Weights) -> None:
     """What speaks for a candidate by itself: who said it, when, and whether it is meant to last."""
-    candidate = tally.candidate
     if query.named:
-        tally.add("named", weights.named * (candidate.speaker in query.named))
+        table.add("named", [weights.named * (c.speaker in query.named) for c in table.candidates])
     elif not query.assistant:
-        tally.add("own", weights.own * (candidate.role == "user"))
-    if candidate.role == "user" and is_standing_wish(candidate.text):
-        tally.add("wish", weights.wish)
-    if query.dates and any(when.covers(candidate.time) for when in query.dates):
-        tally.add("dated", weights.dated)
+        table.add("own", [weights.own * (c.role == "user") for c in table.candidates])
+    table.add("wish", [weights.wish * reading.wish for reading in read])
+    if query.dates:
+        table.add("dated", [weights.dated * reading.dated for reading in read])
 
 
-def _spread(tallies: Sequence[_Tally], share: float) -> None:
+def _spread(table: _Table, share: float) -> None:
     """Turns beside a good one are about the same: a question and its answer, a story over several turns."""
-    turns = [tally for tally in tallies if tally.candidate.kind == "turn"]
     best: dict[tuple[str | None, int], float] = {}
-    for tally in turns:
-        key = (tally.candidate.session_id, tally.candidate.seq)
-        best[key] = max(best.get(key, 0.0), tally.score)
-    for tally in turns:
-        session, seq = tally.candidate.session_id, tally.candidate.seq
-        tally.add("spread", share * (best.get((session, seq - 1), 0.0) + best.get((session, seq + 1), 0.0)))
+    scores = table.score.tolist()
+    for candidate, score in zip(table.candidates, scores, strict=True):
+        if candidate.kind == "turn":
+            key = (candidate.session_id, candidate.seq)
+            best[key] = max(best.get(key, 0.0), score)
+    table.add(
+        "spread",
+        [
+            share * (best.get((c.session_id, c.seq - 1), 0.0) + best.get((c.session_id, c.seq + 1), 0.0))
+            if c.kind == "turn"
+            else 0.0
+            for c in table.candidates
+        ],
+    )
 
 
-def _favour_sessions(tallies: Sequence[_Tally], share: float) -> None:
-    of_a_session = [tally for tally in tallies if tally.candidate.session_id is not None]
+def _favour_sessions(table: _Table, share: float) -> None:
     best: dict[str | None, float] = defaultdict(float)
-    for tally in of_a_session:
-        best[tally.candidate.session_id] = max(best[tally.candidate.session_id], tally.score)
-    for tally in of_a_session:
-        tally.add("session", share * best[tally.candidate.session_id])
+    for candidate, score in zip(table.candidates, table.score.tolist(), strict=True):
+        if candidate.session_id is not None:
+            best[candidate.session_id] = max(best[candidate.session_id], score)
+    table.add("session", [share * best[c.session_id] if c.session_id is not None else 0.0 for c in table.candidates])
 
 
-def _thin_out(tallies: Sequence[_Tally], weights: Weights) -> None:
+def _thin_out(table: _Table, weights: Weights) -> None:
     """More of the same turn, and many words, leave less room for other things."""
     seen: dict[str, int] = defaultdict(int)
-    for tally in sorted(tallies, key=lambda t: t.order):
-        owner = tally.candidate.owner_id
-        tally.add("again", -weights.again * seen[owner])
-        tally.add("length", -weights.length * len(tally.candidate.text) / _LENGTH_UNIT)
+    better = [0] * len(table.candidates)
+    for i in table.order():
+        owner = table.candidates[i].owner_id
+        better[i] = seen[owner]
         seen[owner] += 1
+    table.add("again", [-weights.again * count for count in better])
+    table.add("length", [-weights.length * len(c.text) / _LENGTH_UNIT for c in table.candidates])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
 from memproxy.interfaces import Connection, Database, Embedder, Vectors
 from memproxy.model import Candidate, Entity, Fact, ItemKind, Scored
-from memproxy.recall.query import Query, read_query
-from memproxy.recall.ranking import rank
+from memproxy.recall.query import Query, named, read_query
+from memproxy.recall.ranking import Reading, rank, read_candidate
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import search
@@ -68,13 +68,17 @@ class Recaller:
         embedding = asyncio.create_task(self._vector(query))
         info = self._embedder.info if self._embedder is not None else None
 
+        readings: dict[int, Reading] = {}
+
         async def look(conn: Connection) -> tuple[search.Proposal, list[Fact], list[Fact]]:
             # What needs no vector first: the query is being embedded meanwhile.
             ahead = (info.model, info.dimensions) if info is not None else None
             matched = await search.matching(conn, entity, terms=query.terms, limit=PROPOSED, kinds=kinds, ahead=ahead)
             standing = await self._who(conn, entity)
+            superseded = bool(await fact_rows.list_facts(conn, entity, statuses=["historical"], limit=1))
+            readings.update({i: read_candidate(query, candidate) for i, candidate in matched.candidates.items()})
             proposal = await search.with_nearest(conn, matched, await embedding, info.model if info else None)
-            turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id})
+            turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id and superseded})
             return proposal, await fact_rows.of_turns(conn, entity, turn_ids), standing
 
         try:
@@ -82,7 +86,7 @@ class Recaller:
         finally:
             embedding.cancel()
         speakers = {candidate.speaker for candidate in proposal.candidates if candidate.speaker}
-        query = read_query(text, speakers=speakers, now=now)
+        query = replace(query, named=named(query.text, speakers))
         said = await present if present is not None else ()
         candidates = [c for c in proposal.candidates if (c.session_id, c.seq) not in said]
         if not query.past:
@@ -94,6 +98,7 @@ class Recaller:
             document_frequencies=proposal.document_frequencies,
             average_length=proposal.average_length,
             floor=self._floor() if floor else None,
+            readings=readings,
             limit=self._limit,
         )
         return Found(query, tuple(scored), tuple(standing))

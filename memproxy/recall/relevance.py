@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from memproxy.model import Candidate
 from memproxy.recall.query import Query
 
@@ -37,21 +39,17 @@ def related(
     """
     bar = floor - PERSONAL if query.personal or query.named else floor
     bar += GROWTH * math.log2(max(passages / SMALL_MEMORY, 1))
-    lowest = min((c.cosine for c in candidates if c.cosine is not None), default=None)
-    evidence = [_evidence(c, share, lowest) for c, share in zip(candidates, coverage, strict=True)]
-    clear = any(
-        found >= bar or (c.cosine is None and share >= COVERED)
-        for c, share, found in zip(candidates, coverage, evidence, strict=True)
-    )
-    if not clear:
+    covered = np.array(coverage, np.float64)
+    cosines = np.array([c.cosine for c in candidates], np.float64)  # None becomes NaN
+    unseen = np.isnan(cosines)
+    sightless = bool(unseen.all())  # there are no vectors at all
+    # Without a vector, or not among the nearest, a candidate is taken to lie where the farthest of those lies.
+    evidence = np.where(unseen, 0.0 if sightless else np.nanmin(cosines), cosines) + COVERAGE_WEIGHT * covered
+    clear = (evidence >= bar) | (unseen & (covered >= COVERED))
+    if not clear.any():
         return [False] * len(candidates)
-    return [
-        found >= floor - SECONDARY or (lowest is None and share >= SECONDARY_COVERED)
-        for share, found in zip(coverage, evidence, strict=True)
-    ]
-
-
-def _evidence(candidate: Candidate, covered: float, lowest: float | None) -> float:
-    """Without a vector, or not among the nearest, a candidate is taken to lie where the farthest of those lies."""
-    cosine = candidate.cosine if candidate.cosine is not None else lowest
-    return (cosine or 0.0) + COVERAGE_WEIGHT * covered
+    may = evidence >= floor - SECONDARY
+    if sightless:
+        may |= covered >= SECONDARY_COVERED
+    found: list[bool] = may.tolist()
+    return found

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from types import FrameType
 
@@ -77,6 +78,15 @@ def _spare_the_collector() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+def _take_turns_quickly() -> None:
+    """Let a thread that waits for the interpreter have it after half a millisecond, not after five.
+
+    A query's vector and its rows come from two other threads, back to the event loop, several times a request; what
+    each of them waits for is the interpreter. Measured: recall takes a quarter less time.
+    """
+    sys.setswitchinterval(0.0005)
+
+
 async def serve(settings: Settings, started: Callable[[App, int], None]) -> None:
     """Run until SIGINT or SIGTERM; `started` is called once with the application and the port it listens on.
 
@@ -88,6 +98,7 @@ async def serve(settings: Settings, started: Callable[[App, int], None]) -> None
             port = sock.getsockname()[1]
             server = _Server(_config(app), app, lambda: started(app, port))
             _spare_the_collector()
+            _take_turns_quickly()
             await server.serve(sockets=[sock])
     finally:
         sock.close()

@@ -85,6 +85,8 @@ async def with_slot(conn: Connection, entity: Entity, slot: str) -> list[Fact]:
 
 async def of_turns(conn: Connection, entity: Entity, turn_ids: Sequence[str]) -> list[Fact]:
     """The facts taken from turns, whatever their status."""
+    if not turn_ids:
+        return []
     rows = await conn.all("facts_of_turns", **scoped(entity), turns=json.dumps(list(turn_ids)))
     return [from_row(row) for row in rows]
 

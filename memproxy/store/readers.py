@@ -21,23 +21,22 @@ class Readers:
         self._idle: asyncio.LifoQueue[SqliteConnection] = asyncio.LifoQueue()
         for connection in connections:
             self._idle.put_nowait(connection)
-        self._cleaning: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Run the work in one read transaction, which is ended whatever happens: an open one would hold the WAL."""
+        """Run the work in one read transaction, which is ended whatever happens: an open one would hold the WAL.
+
+        Nobody waits for the end; the connection is lent again after it.
+        """
         conn = await self._idle.get()
-        ended = False
+        abandoned = True
         try:
             await conn.execute("BEGIN")
             result = await work(conn)
-            await conn.execute("ROLLBACK")
-            ended = True
+            abandoned = False
             return result
         finally:
-            if ended:
-                self._idle.put_nowait(conn)
-            else:
-                self._clean_up_later(conn)
+            self._end_later(conn, abandoned)
 
     async def close(self) -> None:
         """Wait for the callers that are still reading, then close every connection."""
@@ -46,14 +45,15 @@ class Readers:
         for connection in self._connections:
             await connection.close()
 
-    def _clean_up_later(self, conn: SqliteConnection) -> None:
-        task = asyncio.create_task(self._clean_up(conn), name="memproxy-store-reader-cleanup")
-        self._cleaning.add(task)
-        task.add_done_callback(self._cleaning.discard)
+    def _end_later(self, conn: SqliteConnection, abandoned: bool) -> None:
+        task = asyncio.create_task(self._end(conn, abandoned), name="memproxy-store-reader")
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
-    async def _clean_up(self, conn: SqliteConnection) -> None:
+    async def _end(self, conn: SqliteConnection, abandoned: bool) -> None:
         try:
-            await conn.interrupt()
+            if abandoned:  # whatever still runs is of no use to anybody
+                await conn.interrupt()
             await conn.roll_back()
         except StoreError:
             pass  # the connection is broken; its next user is told so by BEGIN

@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
 from memproxy.interfaces import Connection, Row, Vectors
 from memproxy.model import Candidate, Entity, ItemKind, Speaker
@@ -56,7 +55,7 @@ class Matched:
     """The lexical half of a proposal."""
 
     wanted: _Wanted
-    rows: Mapping[int, Row]  # the passages that hold a query term, by id
+    candidates: Mapping[int, Candidate]  # the passages that hold a query term, by id; their cosines are still unknown
     passages: int
     document_frequencies: Mapping[str, int]
     average_length: float
@@ -118,25 +117,23 @@ async def matching(
     frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
     ids = await _lexical(conn, wanted, frequencies, total)
     loaded = await vectors.load(conn, entity, *ahead) if ahead is not None and total <= SMALL_MEMORY else None
-    rows = await _rows(conn, wanted, ids)
-    return Matched(wanted, rows, total, frequencies, int(stats["terms"]) / total, loaded)
+    candidates = {c.passage_id: c for c in await _candidates(conn, wanted, ids)}
+    return Matched(wanted, candidates, total, frequencies, int(stats["terms"]) / total, loaded)
 
 
 async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:
     """The second half of `propose`: what is near in meaning, and everything ranking needs of both."""
     wanted = matched.wanted
+    known = matched.candidates
     cosines: dict[int, float] = {}
     if vector is not None and matched.loaded is not None and wanted.kinds == _KINDS:
-        everything = matched.loaded.cosines(vector)
-        near = set(islice(everything, wanted.limit))
-        cosines = {i: cosine for i, cosine in everything.items() if i in near or i in matched.rows}
+        cosines = matched.loaded.nearest(vector, wanted.limit, known.keys())
     elif vector is not None and model is not None and matched.passages:
         cosines = await _nearest(conn, wanted, vector, model)
-        rest = [i for i in matched.rows if i not in cosines]
-        cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, rest)
-    rows = {**matched.rows, **await _rows(conn, wanted, [i for i in cosines if i not in matched.rows])}
-    candidates = tuple(_candidate(row, cosines.get(i)) for i, row in rows.items())
-    return Proposal(candidates, matched.passages, matched.document_frequencies, matched.average_length)
+        cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, [i for i in known if i not in cosines])
+    more = await _candidates(conn, wanted, [i for i in cosines if i not in known])
+    candidates = [c._replace(cosine=cosines.get(c.passage_id)) for c in (*known.values(), *more)]
+    return Proposal(tuple(candidates), matched.passages, matched.document_frequencies, matched.average_length)
 
 
 async def neighbours(
@@ -155,12 +152,14 @@ async def neighbours(
     cosines: dict[int, float] = {}
     if vector is not None and model is not None:
         cosines = await vectors.cosines_of(conn, entity, vector, model, ids)
-    return await _candidates(conn, entity, ids, cosines)
+    found = await _candidates(conn, _all_current(entity, len(ids)), ids)
+    return [c._replace(cosine=cosines.get(c.passage_id)) for c in found]
 
 
 async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]) -> set[tuple[ItemKind, str]]:
     """Whose passages (kind and owner) are not there any more as they were when these candidates were read."""
-    now = await _candidates(conn, entity, [candidate.passage_id for candidate in candidates], {})
+    wanted = _all_current(entity, len(candidates))
+    now = await _candidates(conn, wanted, [candidate.passage_id for candidate in candidates])
     there = {(candidate.passage_id, candidate.owner_id, candidate.text) for candidate in now}
     return {(c.kind, c.owner_id) for c in candidates if (c.passage_id, c.owner_id, c.text) not in there}
 
@@ -222,10 +221,14 @@ async def _eligible(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> se
     return {int(row["id"]) for row in rows}
 
 
-async def _rows(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> dict[int, Row]:
-    """What ranking needs of the passages that may be proposed, by id, in the order of the ids."""
+def _all_current(entity: Entity, limit: int) -> _Wanted:
+    return _Wanted(entity, _KINDS, ("current",), limit)
+
+
+async def _candidates(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> list[Candidate]:
+    """The passages that may be proposed, in the order of the ids."""
     if not ids:
-        return {}
+        return []
     rows = await conn.all(
         "search_candidates",
         **scoped(wanted.entity),
@@ -233,19 +236,11 @@ async def _rows(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> dict[i
         kinds=json.dumps(wanted.kinds),
         statuses=json.dumps(wanted.statuses),
     )
-    by_id = {int(row["id"]): row for row in rows}
-    return {i: by_id[i] for i in ids if i in by_id}
+    by_id = {int(row["id"]): _candidate(row) for row in rows}
+    return [by_id[i] for i in ids if i in by_id]
 
 
-async def _candidates(
-    conn: Connection, entity: Entity, ids: Sequence[int], cosines: Mapping[int, float]
-) -> list[Candidate]:
-    """The candidates in the order of their ids."""
-    rows = await _rows(conn, _Wanted(entity, _KINDS, ("current",), len(ids)), ids)
-    return [_candidate(row, cosines.get(i)) for i, row in rows.items()]
-
-
-def _candidate(row: Row, cosine: float | None) -> Candidate:
+def _candidate(row: Row) -> Candidate:
     return Candidate(
         passage_id=int(row["id"]),
         kind=row["kind"],
@@ -259,6 +254,6 @@ def _candidate(row: Row, cosine: float | None) -> Candidate:
         speaker=row["speaker"],
         time=to_time(row["time"]),
         confidence=row["confidence"],
-        cosine=cosine,
+        cosine=None,
         turn_id=row["turn_id"],
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from memproxy.recall.dates import When, dates_named
-from memproxy.recall.query import QUERY_CHARS, Query, is_small_talk, is_standing_wish, read_query
+from memproxy.recall.query import QUERY_CHARS, Query, is_small_talk, is_standing_wish, named, read_query
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 
 
 def read(text: str, *speakers: str) -> Query:
-    return read_query(text, speakers=speakers, now=NOW)
+    query = read_query(text, now=NOW)
+    return replace(query, named=named(query.text, speakers))
 
 
 @pytest.mark.parametrize(
