@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import re
+
 from memproxy.interfaces import WireFormat
 from memproxy.wire.chat_completions import ChatCompletions
+from memproxy.wire.gemini import Gemini
+from memproxy.wire.messages import Messages
+from memproxy.wire.ollama import Ollama
+from memproxy.wire.responses import Responses
 
-__all__ = ["ChatCompletions", "route"]
+__all__ = ["ChatCompletions", "Gemini", "Messages", "Ollama", "Responses", "route"]
 
-# (method, end of the path, format): the path has to end exactly so, and with a whole segment.
-_ROUTES: tuple[tuple[str, bytes, WireFormat], ...] = (("POST", b"/chat/completions", ChatCompletions()),)
+# (method, end of the path, format): the path has to end exactly so, and with a whole segment or a method's name.
+_ROUTES: tuple[tuple[str, bytes, WireFormat], ...] = (
+    ("POST", b"/chat/completions", ChatCompletions()),
+    ("POST", b"/responses", Responses()),
+    ("POST", b"/messages", Messages()),
+    ("POST", b"/messages/count_tokens", Messages(records=False)),
+    ("POST", b":generateContent", Gemini()),
+    ("POST", b":streamGenerateContent", Gemini()),
+    ("POST", b"/api/chat", Ollama()),
+)
+# Elsewhere a message is one thing put into a thread (OpenAI's Assistants among others), not a conversation.
+_OTHER_MESSAGES = re.compile(rb"/(?:agents|channels|chats|conversations|sessions|threads)/[^/]+/messages\Z")
 
 
 def route(method: str, path: bytes) -> WireFormat | None:
     """The format of a request, by its method and raw path (no query); None where memory has no part in it."""
+    if _OTHER_MESSAGES.search(path):
+        return None
     return next((form for verb, end, form in _ROUTES if method == verb and path.endswith(end)), None)

@@ -1,4 +1,4 @@
-"""Adding to a JSON text by insertion alone: at the end of a string, an array or an object, or around a value.
+"""Adding to a JSON text by insertion alone, beyond the ends of strings and lists (see `content`).
 
 Nothing is replaced or left out, so taking the insertions away gives back what was there.
 """
@@ -9,8 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from memproxy.model import Addition
-from memproxy.wire import spans
-from memproxy.wire.spans import Member, Span, Splice
+from memproxy.wire.spans import Member, Splice
 
 
 def by_place(additions: Sequence[Addition]) -> Mapping[int | None, str]:
@@ -22,23 +21,11 @@ def by_place(additions: Sequence[Addition]) -> Mapping[int | None, str]:
     return texts
 
 
-def to_string(value: Span | Member, added: str) -> Splice:
-    """Text at the end of a string, after an empty line where there is text before it."""
-    gap = "\n\n" if value.value else ""
-    return Splice(value.end - 1, json.dumps(gap + added)[1:-1].encode())
-
-
-def to_array(text: str, value: Span | Member, item: str) -> Splice:
-    """An item (JSON) after the last one of an array."""
-    items, end = spans.array_items(text, value.start)
-    return Splice(items[-1].end, f",{item}".encode()) if items else Splice(end - 1, item.encode())
-
-
-def to_object(members: Sequence[Member], key: str, value: str) -> Splice:
-    """A new member (its value is JSON) after the last one of an object that has some."""
+def new_member(members: Sequence[Member], key: str, value: str) -> Splice:
+    """A member (its value is JSON) after the last one of an object that has some."""
     return Splice(members[-1].end, f",{json.dumps(key)}:{value}".encode())
 
 
-def around(value: Span | Member, before: str, after: str) -> list[Splice]:
+def around(value: Member, before: str, after: str) -> list[Splice]:
     """A value made part of a larger one."""
     return [Splice(value.start, before.encode()), Splice(value.end, after.encode())]

@@ -13,12 +13,13 @@ from typing import Any
 from memproxy.errors import NotUnderstood
 from memproxy.interfaces import ReplyReader
 from memproxy.model import Addition, ChatRequest, Message
-from memproxy.wire import spans
-from memproxy.wire.additions import around, by_place, to_array, to_object, to_string
+from memproxy.wire import content, spans
+from memproxy.wire.additions import around, by_place, new_member
+from memproxy.wire.chat_messages import messages_member
 from memproxy.wire.messages_reply import MessageStream, whole_message
 from memproxy.wire.readers import reply_reader
 from memproxy.wire.spans import Member, Span, Splice
-from memproxy.wire.values import count, mapping, sequence, string
+from memproxy.wire.values import count, mapping, sequence, string, strings
 
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -47,17 +48,17 @@ class Messages:
 
         Raises NotUnderstood: "body" where it is no JSON object with a list of messages, "ambiguous" where it has two.
         """
-        fields = spans.whole_object(spans.text_of(body))
-        values = {member.key: member.value for member in fields}
-        strings = {key: string(value) for key, value in values.items() if isinstance(value, str)}
+        members = spans.whole_object(spans.text_of(body))
+        messages = messages_member(members)
+        values = {member.key: member.value for member in members}
         user = string(mapping(values.get("metadata")).get("user_id"))
         return ChatRequest(
-            messages=tuple(_message(mapping(value)) for value in _messages_member(fields).value),
-            system=_text(values.get("system")),
+            messages=tuple(_message(mapping(value)) for value in messages.value),
+            system=content.read(values.get("system")),
             model=string(values.get("model")) or None,
             stream=values.get("stream") is True,
             max_tokens=count(values.get("max_tokens")),
-            fields={**strings, "metadata.user_id": user} if user else strings,
+            fields={**strings(values), **({"metadata.user_id": user} if user else {})},
         )
 
     def inject(self, body: bytes, additions: Sequence[Addition]) -> bytes:
@@ -82,75 +83,50 @@ class Messages:
 def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
     """What to insert, and where, so that the request carries the additions. Raises NotUnderstood."""
     members = spans.whole_object(text)
-    messages, _ = spans.array_items(text, _messages_member(members).start)
+    messages, _ = spans.array_items(text, messages_member(members).start)
     found: list[Splice] = []
-    for place, block in by_place(additions).items():
+    for place, addition in by_place(additions).items():
         if place is None:
-            found += _to_system(text, members, block)
+            found += _to_system(text, members, addition)
         elif 0 <= place < len(messages):
-            found.append(_to_message(text, messages[place], block))
+            found.append(_to_message(text, messages[place], addition))
         else:
             raise NotUnderstood("unspliceable")
     return found
 
 
-def _messages_member(members: Sequence[Member]) -> Member:
-    messages = spans.only_member(members, "messages")
-    if messages is None or not isinstance(messages.value, list):
-        raise NotUnderstood("body")
-    return messages
-
-
-# --- reading -------------------------------------------------------------------------------------------------
-
-
 def _message(fields: dict[str, Any]) -> Message:
-    role, text = string(fields.get("role")), _text(fields.get("content"))
+    role, text = string(fields.get("role")), content.read(fields.get("content"))
     kinds = {string(mapping(block).get("type")) for block in sequence(fields.get("content"))}
     answers_tools = role == "user" and "tool_result" in kinds
     return Message(
         role="tool" if answers_tools and not text else role,
         text=text,
-        calls_tools="tool_use" in kinds,
+        calls_tools="tool_use" in kinds,  # what the server's own tools do is no call to the client
         answers_tools=answers_tools,
     )
 
 
-def _text(content: Any) -> str:
-    """What is said: the string, or the text blocks joined by newlines."""
-    if isinstance(content, str):
-        return string(content)
-    blocks = [block for block in map(mapping, sequence(content)) if block.get("type") == "text"]
-    texts = [block["text"] for block in blocks if isinstance(block.get("text"), str)]
-    return string("\n".join(text for text in texts if text))
-
-
-# --- splicing ------------------------------------------------------------------------------------------------
-
-
-def _to_system(text: str, members: Sequence[Member], block: str) -> list[Splice]:
+def _to_system(text: str, members: Sequence[Member], addition: str) -> list[Splice]:
     system = spans.only_member(members, "system")
     if system is None:
-        return [to_object(members, "system", json.dumps(block))]
+        return [new_member(members, "system", json.dumps(addition))]
+    if isinstance(system.value, str):
+        return [content.append_to_string(system, addition)]
+    block = f'{{"type":"text","text":{json.dumps(addition)}}}'
+    if isinstance(system.value, list):
+        return [content.append_to_list(text, system, block)]
     if system.value is None:
         # A second member of that name would be read differently by different servers, and null cannot be taken away:
-        # so it becomes what a text block may have as its citations.
-        return around(system, f'[{{"type":"text","text":{json.dumps(block)},"citations":', "}]")
-    return [_append(text, system, block)]
-
-
-def _to_message(text: str, message: Span, block: str) -> Splice:
-    """To the end of a message's content, so that tool results stay first. Never to an assistant's words."""
-    members, _ = spans.object_members(text, message.start) if isinstance(message.value, dict) else ([], 0)
-    role, content = spans.only_member(members, "role"), spans.only_member(members, "content")
-    if role is None or content is None or role.value == "assistant":
-        raise NotUnderstood("unspliceable")
-    return _append(text, content, block)
-
-
-def _append(text: str, value: Member, block: str) -> Splice:
-    if isinstance(value.value, str):
-        return to_string(value, block)
-    if isinstance(value.value, list):
-        return to_array(text, value, f'{{"type":"text","text":{json.dumps(block)}}}')
+        # so it becomes the citations that a text block may have, or have none.
+        return around(system, f'[{block[:-1]},"citations":', "}]")
     raise NotUnderstood("unspliceable")
+
+
+def _to_message(text: str, message: Span, addition: str) -> Splice:
+    """To the end of a message's content, so that tool results stay first. Never to an assistant's words."""
+    role = mapping(message.value).get("role")
+    edit = None if role in (None, "assistant") else content.append(text, message, addition)
+    if edit is None:
+        raise NotUnderstood("unspliceable")
+    return edit

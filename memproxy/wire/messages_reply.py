@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from memproxy.model import Reply
-from memproxy.wire.gathering import Words, error_word
 from memproxy.wire.sse import Event
-from memproxy.wire.values import count, mapping, parse, sequence, string
+from memproxy.wire.values import count, mapping, parse, sequence, string, word
+from memproxy.wire.words import Words
 
 _LONGEST_STOP = 1024  # bytes; Bedrock adds its figures to the last event
 
@@ -38,14 +38,15 @@ class _Answer:
     def block(self, index: int, fields: dict[str, Any]) -> None:
         """A content block: the whole of it, or its beginning."""
         if fields.get("type") == "text":
-            self._words.add(fields.get("text"), index)
+            self._words.add(string(fields.get("text")), (index, 0))
         elif fields.get("type") == "tool_use":  # what the server's own tools do is no call to the client
             self._calls_tools = True
 
     def delta(self, index: int, fields: dict[str, Any]) -> None:
         """The next piece of a content block."""
-        if fields.get("type") == "text_delta":
-            self._words.add(fields.get("text"), index)
+        text = fields.get("text")
+        if fields.get("type") == "text_delta" and isinstance(text, str):
+            self._words.add(text, (index, 0))
 
     def ending(self, fields: dict[str, Any]) -> None:
         """Why it stopped, where that is said."""
@@ -53,7 +54,7 @@ class _Answer:
 
     def failed(self, fields: dict[str, Any]) -> None:
         """An error in the band."""
-        self.error = self.error or error_word(mapping(fields.get("error")).get("type"))
+        self.error = self.error or word(mapping(fields.get("error")).get("type"))
 
     def reply(self, *, complete: bool) -> Reply:
         """What has been gathered."""

@@ -13,6 +13,7 @@ from typing import Protocol
 from memproxy.interfaces import ReplyReader
 from memproxy.model import Reply
 from memproxy.wire.decoding import Decoder, Undecodable, decoder
+from memproxy.wire.json_array import ArrayParser
 from memproxy.wire.ndjson import LineParser
 from memproxy.wire.sse import Event, EventParser
 
@@ -69,11 +70,19 @@ _STREAMS: dict[str, Callable[[], StreamParser]] = {
 
 
 def reply_reader(
-    content_type: str, content_encoding: str, stream: Callable[[], StreamCollector], whole: WholeCollector
+    content_type: str,
+    content_encoding: str,
+    stream: Callable[[], StreamCollector],
+    whole: WholeCollector,
+    *,
+    arrays: bool = False,
 ) -> ReplyReader:
-    """A reader for an answer with these headers. Server-sent events are known by their type or by their first byte."""
+    """A reader for an answer with these headers. Server-sent events are known by their type or by their first byte.
+
+    `arrays` says that a body which is a JSON array is a stream, whose events are the array's items.
+    """
     parser = _STREAMS.get(content_type.partition(";")[0].strip().lower())
-    return _Reader(content_encoding, parser, stream, whole)
+    return _Reader(content_encoding, parser, stream, whole, arrays)
 
 
 class _Reader:
@@ -85,7 +94,9 @@ class _Reader:
         make_parser: Callable[[], StreamParser] | None,
         make_stream: Callable[[], StreamCollector],
         whole: WholeCollector,
+        arrays: bool,
     ) -> None:
+        self._arrays = arrays
         self._coding: Decoder | None = None
         self._spoiled = False  # the bytes could not be decoded, from the start or from here on
         self._make_stream = make_stream
@@ -126,8 +137,11 @@ class _Reader:
             start = piece.lstrip()
             if not start:
                 return
-            one_body = start[:1] in b"{["
-            self._inner = _Body(self._whole) if one_body else _Events(EventParser(), self._make_stream())
+            if start.startswith(b"[") and self._arrays:
+                self._inner = _Events(ArrayParser(), self._make_stream())
+            else:
+                one_body = start[:1] in b"{["
+                self._inner = _Body(self._whole) if one_body else _Events(EventParser(), self._make_stream())
         self._inner.feed(piece)
 
 

@@ -44,7 +44,10 @@ class Words:
         self._pieces.clear()
         self._room = LONGEST_TEXT
 
-    def text(self) -> str:
-        """All of it. Halves of an emoji may have come in two pieces: only the whole text can be put right."""
-        ordered = (piece for place in sorted(self._pieces) for piece in self._pieces[place])
-        return well_formed("".join(ordered))
+    def text(self, between: str = "") -> str:
+        """All of it, with `between` between two places.
+
+        Halves of an emoji may have come in two pieces: only the whole text can be put right.
+        """
+        places = ("".join(self._pieces[place]) for place in sorted(self._pieces))
+        return well_formed(between.join(places))
