@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from memproxy.interfaces import ReplyReader
 from memproxy.model import Addition, ChatRequest
-from memproxy.wire import chat_messages, openai_error, spans
+from memproxy.wire import chat_messages, spans
 from memproxy.wire.chat_reply import ChatStream, whole_reply
+from memproxy.wire.openai_common import error_body
 from memproxy.wire.readers import reply_reader
 from memproxy.wire.spans import Splice
 from memproxy.wire.values import count, string, strings
@@ -51,7 +52,7 @@ class ChatCompletions:
 
     def error(self, status: int, message: str, code: str) -> bytes:
         """An error as OpenAI's API words it."""
-        return openai_error.body(status, message, code)
+        return error_body(status, message, code)
 
 
 def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:

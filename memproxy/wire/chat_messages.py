@@ -9,6 +9,7 @@ from typing import Any
 from memproxy.errors import NotUnderstood
 from memproxy.model import Addition, Message
 from memproxy.wire import content, spans
+from memproxy.wire.additions import by_place
 from memproxy.wire.spans import Member, Span, Splice
 from memproxy.wire.values import mapping, string
 
@@ -41,19 +42,19 @@ def edits(text: str, additions: Sequence[Addition], kind: str | None) -> list[Sp
     """
     messages = messages_member(spans.whole_object(text))
     items, _ = spans.array_items(text, messages.start)
-    return [_edit(text, items, addition, kind) for addition in additions]
+    return [_edit(text, items, place, addition, kind) for place, addition in by_place(additions).items()]
 
 
-def _edit(text: str, items: Sequence[Span], addition: Addition, kind: str | None) -> Splice:
-    if addition.message is not None:
-        targets = items[addition.message : addition.message + 1]
+def _edit(text: str, items: Sequence[Span], place: int | None, addition: str, kind: str | None) -> Splice:
+    if place is not None:
+        targets = items[place : place + 1]
     else:
         roles = [string(mapping(item.value).get("role")) for item in items]
         targets = [items[index] for index in _system_places(roles)]
         if not targets:
-            return _new_system_message(items, addition.text)
+            return _new_system_message(items, addition)
     for target in targets:
-        edit = content.append(text, target, addition.text, kind)
+        edit = content.append(text, target, addition, kind)
         if edit is not None:
             return edit
     raise NotUnderstood("unspliceable")

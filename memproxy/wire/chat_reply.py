@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from memproxy.model import Reply
+from memproxy.wire.openai_common import is_done
 from memproxy.wire.sse import Event
 from memproxy.wire.values import mapping, parse, sequence, string, word
 from memproxy.wire.words import Words
-
-_DONE = b"[DONE]"
 
 
 class _Answer:
@@ -71,7 +70,7 @@ class ChatStream:
 
     def take(self, event: Event) -> bool:
         """The next event; True if it is `[DONE]`, after which nothing follows."""
-        if self.ends_with(event.data):
+        if is_done(event.data):
             self._done = True
             return True
         self._answer.take(parse(event.data), "delta")
@@ -79,7 +78,7 @@ class ChatStream:
 
     def ends_with(self, data: bytes) -> bool:
         """Whether an event with this data is the last one."""
-        return len(data) < 64 and data.strip() == _DONE
+        return is_done(data)
 
     def reply(self) -> Reply:
         """What was understood so far; complete once a finish reason or the last event was there."""
