@@ -161,7 +161,7 @@ def _to_instructions(text: str, members: Sequence[Member], instructions: Member 
 def _to_input(text: str, given: Member | None, place: int, addition: str) -> Splice:
     if given is not None and isinstance(given.value, str) and place == 0:
         return content.append_to_string(given, addition)
-    if given is not None and isinstance(given.value, list) and place < len(given.value):
+    if given is not None and isinstance(given.value, list) and 0 <= place < len(given.value):
         item = spans.array_items(text, given.start)[0][place]
         fields = mapping(item.value)
         if _is_message(fields):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
-from typing import Any, get_args
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, get_args
 
 import pytest
 from hypothesis import given
@@ -13,141 +13,206 @@ from hypothesis import strategies as st
 
 from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
+from memproxy.interfaces import WireFormat
 from memproxy.model import Addition, Placement
-from memproxy.wire import ChatCompletions, spans
-from memproxy.wire.chat_completions import edits
-from tests.json_texts import SPACE, TEXT, VALUES, arrays, objects, strings
-
-FORM = ChatCompletions()
-TEXT_PART = objects(st.permutations([('"type"', '"text"'), ('"text"', '"hi"'), ('"cache_control"', "{}")]).map(list))
-CONTENTS = st.one_of(strings(), st.just('""'), st.just("null"), arrays(st.one_of(TEXT_PART, VALUES)), VALUES)
-ROLES = st.sampled_from(
-    ['"system"', '"developer"', '"user"', '"assistant"', '"tool"', '"us\\u0065r"', '"function"', '"x"', "null", "1"]
-)
+from memproxy.wire import ChatCompletions, Ollama, Responses, chat_completions, ollama, responses, spans
+from memproxy.wire.spans import Splice
+from tests.bodies import chats, requests, response_members
+from tests.json_texts import TEXT
 
 
-@st.composite
-def member_lists(draw: st.DrawFn) -> list[tuple[str, str]]:
-    """The members of a message: role and content in any order, now and then missing or double, and others."""
-    members = [('"role"', draw(ROLES)), ('"content"', draw(CONTENTS))]
-    if draw(st.integers(0, 9)) == 0:
-        members.append(draw(st.sampled_from([('"role"', '"user"'), ('"cont\\u0065nt"', '"twice"'), ('"name"', '"Z"')])))
-    if draw(st.integers(0, 9)) == 0:
-        members.pop(draw(st.integers(0, 1)))
-    members += draw(st.lists(st.tuples(strings(), VALUES), max_size=1))
-    return list(draw(st.permutations(members)))
+class Format(NamedTuple):
+    """A wire format, its edits, and requests that speak it."""
+
+    form: WireFormat
+    edits: Callable[[str, Sequence[Addition]], list[Splice]]
+    bodies: st.SearchStrategy[bytes]
 
 
-MESSAGES = arrays(st.one_of(objects(member_lists()), objects(member_lists()), VALUES))
+FORMATS = {
+    "chat_completions": Format(ChatCompletions(), chat_completions.edits, chats()),
+    "responses": Format(Responses(), responses.edits, requests(response_members())),
+    "ollama": Format(Ollama(), ollama.edits, chats()),
+}
+every_format = pytest.mark.parametrize("spoken", FORMATS.values(), ids=FORMATS)
 
-
-@st.composite
-def bodies(draw: st.DrawFn) -> bytes:
-    """Chat requests, most of them with a list of messages."""
-    members = [('"messages"', draw(MESSAGES))]
-    members += draw(st.lists(st.tuples(st.one_of(strings(), st.just('"seed"')), VALUES), max_size=3))
-    members = list(draw(st.permutations(members)))
-    body = draw(SPACE) + draw(objects(st.just(members))) + draw(SPACE)
-    return body.encode("utf-8")
-
-
-READS: list[Callable[[bytes], object]] = [
-    FORM.decode,
-    lambda body: FORM.inject(body, [Addition("x")]),
-    lambda body: FORM.inject(body, [Addition("x", 0), Addition("y")]),
-]
 PLACEMENTS = st.sampled_from(get_args(Placement))
 BLOCKS = st.one_of(st.just("<memproxy-memory>\n- „Zoë“ \\ 😀\n</memproxy-memory>"), TEXT)
+ADDITIONS = st.lists(st.builds(Addition, BLOCKS, st.none() | st.integers(0, 3)), max_size=4)
 
 
-@given(bodies(), BLOCKS, PLACEMENTS)
-def test_without_the_inserted_spans_the_original_bytes_are_there_again(
-    body: bytes, block: str, placement: Placement
-) -> None:
-    text = body.decode()
+@every_format
+@given(st.data())
+def test_without_the_inserted_spans_the_original_bytes_are_there_again(spoken: Format, data: st.DataObject) -> None:
+    body = data.draw(spoken.bodies)
+    additions = data.draw(ADDITIONS | _placed(spoken.form, body))
     try:
-        additions = place(block, placement, FORM.decode(body))
-    except NotUnderstood:
-        return
-    try:
-        inserted = spans.byte_edits(body, text, edits(text, additions))
+        inserted = spans.byte_edits(body, body.decode(), spoken.edits(body.decode(), additions))
     except NotUnderstood as error:
         with pytest.raises(NotUnderstood, match=error.reason):
-            FORM.inject(body, additions)
+            spoken.form.inject(body, additions)
         return
-    result = FORM.inject(body, additions)
-    for offset, data in inserted:
-        assert result[offset : offset + len(data)] == data
-        result = result[:offset] + result[offset + len(data) :]
+    result = spoken.form.inject(body, additions)
+    read(result)
+    for offset, added in inserted:
+        assert result[offset : offset + len(added)] == added
+        result = result[:offset] + result[offset + len(added) :]
     assert result == body
 
 
-@given(bodies(), BLOCKS, PLACEMENTS)
-def test_an_injected_request_says_the_same_and_the_block(body: bytes, block: str, placement: Placement) -> None:
+@every_format
+@given(st.data())
+def test_without_anything_to_add_the_bytes_are_the_same(spoken: Format, data: st.DataObject) -> None:
+    body = data.draw(spoken.bodies)
+    with contextlib.suppress(NotUnderstood):
+        assert spoken.form.inject(body, []) == body
+
+
+@every_format
+@given(st.data())
+def test_a_spoilt_request_is_not_understood(spoken: Format, data: st.DataObject) -> None:
+    body = data.draw(spoken.bodies)
+    for spoilt in (body.rstrip()[:-1], body + b",", b"\xef\xbb\xbf" + body):
+        for reading in _reads(spoken.form):
+            with pytest.raises(NotUnderstood):
+                reading(spoilt)
+
+
+@every_format
+@given(st.binary(max_size=200))
+def test_whatever_the_bytes_they_are_understood_or_not(spoken: Format, body: bytes) -> None:
+    for reading in _reads(spoken.form):
+        with contextlib.suppress(NotUnderstood):
+            reading(body)
+
+
+def _placed(form: WireFormat, body: bytes) -> st.SearchStrategy[list[Addition]]:
+    """The additions that a placement makes of a block, where it can."""
     try:
-        after = _read(FORM.inject(body, place(block, placement, FORM.decode(body))))
+        request = form.decode(body)
+        made = [list(place("BLOCK", placement, request)) for placement in get_args(Placement)]
+    except NotUnderstood:
+        return st.nothing()
+    return st.sampled_from(made)
+
+
+def _reads(form: WireFormat) -> list[Callable[[bytes], object]]:
+    return [
+        form.decode,
+        lambda body: form.inject(body, [Addition("x")]),
+        lambda body: form.inject(body, [Addition("x", 0), Addition("y")]),
+    ]
+
+
+# --- what an injected request says ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["chat_completions", "ollama"])
+@given(st.data(), BLOCKS, PLACEMENTS)
+def test_an_injected_chat_says_the_same_and_the_block(
+    name: str, data: st.DataObject, block: str, placement: Placement
+) -> None:
+    form = FORMATS[name].form
+    body = data.draw(chats())
+    try:
+        after = read(form.inject(body, place(block, placement, form.decode(body))))
     except NotUnderstood:
         return
-    before = _read(body)
+    before = read(body)
     assert {**after, "messages": 0} == {**before, "messages": 0}
     old, new = before["messages"], after["messages"]
     if len(new) > len(old):
         assert (new[0], new[1:]) == ({"role": "system", "content": block}, old)
         assert not any(isinstance(message, dict) and message.get("role") in ("system", "developer") for message in old)
         return
+    roles = ("user",) if placement == "user" else ("system", "developer")
+    assert_one_more(old, new, roles, block, "text" if name == "chat_completions" else None)
+
+
+@given(requests(response_members()), BLOCKS, PLACEMENTS)
+def test_an_injected_request_for_a_response_says_the_same_and_the_block(
+    body: bytes, block: str, placement: Placement
+) -> None:
+    form = FORMATS["responses"].form
+    try:
+        after = read(form.inject(body, place(block, placement, form.decode(body))))
+    except NotUnderstood:
+        return
+    before = read(body)
+    parts = {"input": 0, "instructions": 0}
+    assert {**after, **parts} == {**before, **parts}
+    template = before.get("prompt") is not None and "instructions" not in before
+    if placement == "user" or template or before.get("instructions", "") is None:
+        assert ("instructions" in after, after.get("instructions")) == (
+            "instructions" in before,
+            before.get("instructions"),
+        )
+        old, new = before["input"], after["input"]
+        if isinstance(old, str):
+            assert whole(new) == whole(extended(old, block))
+        else:
+            assert_one_more(old, new, ("user",), block, "input_text")
+    else:
+        assert after.get("input") == before.get("input")
+        assert whole(after["instructions"]) == whole(extended(before.get("instructions", ""), block))
+
+
+def assert_one_more(old: list[Any], new: list[Any], roles: Sequence[str], block: str, kind: str | None) -> None:
+    """At most one message (none, where the block is empty) says the block beside what it said."""
+    assert len(old) == len(new)
     changed = [index for index in range(len(old)) if old[index] != new[index]]
-    assert len(changed) <= 1  # none, where the block is empty
+    assert len(changed) <= 1
     for index in changed:
-        assert new[index]["role"] in (("user",) if placement == "user" else ("system", "developer"))
+        assert new[index]["role"] in roles
         assert {**new[index], "content": 0} == {**old[index], "content": 0}
         content = old[index]["content"]
         if isinstance(content, str):
-            assert _whole(new[index]["content"]) == _whole(content + "\n\n" + block if content else block)
+            assert whole(new[index]["content"]) == whole(extended(content, block))
         else:
-            assert new[index]["content"] == [*content, {"type": "text", "text": block}]
+            assert kind is not None
+            assert new[index]["content"] == [*content, {"type": kind, "text": block}]
 
 
-@given(bodies())
-def test_every_message_keeps_its_place_when_a_request_is_read(body: bytes) -> None:
+# --- what is read of a request -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["chat_completions", "responses", "ollama"])
+@given(st.data())
+def test_every_message_keeps_its_place_when_a_request_is_read(name: str, data: st.DataObject) -> None:
+    form, _, bodies = FORMATS[name]
+    body = data.draw(bodies)
     try:
-        request = FORM.decode(body)
+        request = form.decode(body)
     except NotUnderstood:
         return
-    raw = json.loads(body, parse_int=float)["messages"]
+    values = json.loads(body, parse_int=float)
+    raw = values.get("input") if name == "responses" else values["messages"]
+    raw = [{"role": "user", "content": raw}] if isinstance(raw, str) else raw or []
     assert len(request.messages) == len(raw)
     for message, value in zip(request.messages, raw, strict=True):
         message.text.encode()  # no lone surrogates
         if not isinstance(value, dict):
             assert (message.role, message.text) == ("", "")
         elif isinstance(value.get("content"), str) and _is_text(value["content"]):
-            assert message.text == value["content"]
+            said = (
+                name != "responses" or value.get("type") == "message" or (value.get("type") is None and "role" in value)
+            )
+            assert message.text == (value["content"] if said else "")
 
 
-SPOILT = bodies().flatmap(lambda body: st.sampled_from([body.rstrip()[:-1], body + b",", b"\xef\xbb\xbf" + body]))
-
-
-@given(SPOILT)
-def test_a_spoilt_request_is_not_understood(body: bytes) -> None:
-    for read in READS:
-        with pytest.raises(NotUnderstood):
-            read(body)
-
-
-@given(st.binary(max_size=200))
-def test_whatever_the_bytes_they_are_understood_or_not(body: bytes) -> None:
-    for read in READS:
-        with contextlib.suppress(NotUnderstood):
-            read(body)
-
-
-def _read(body: bytes) -> Any:
+def read(body: bytes) -> Any:
     """The body as an ordinary reader sees it; numbers as they are spelled."""
     return json.loads(body, parse_int=str, parse_float=str, parse_constant=str)
 
 
-def _whole(text: str) -> bytes:
+def whole(text: str) -> bytes:
     """The text in UTF-16, where two halves side by side are the character they make."""
     return text.encode("utf-16", "surrogatepass")
+
+
+def extended(text: str, block: str) -> str:
+    """A text with a block at its end."""
+    return text + "\n\n" + block if text else block
 
 
 def _is_text(text: str) -> bool:
