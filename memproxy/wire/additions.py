@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from memproxy.model import Addition
-from memproxy.wire.spans import Member, Splice
+from memproxy.wire.spans import Member, Span, Splice
 
 
 def by_place(additions: Sequence[Addition]) -> Mapping[int | None, str]:
@@ -26,6 +26,6 @@ def new_member(members: Sequence[Member], key: str, value: str) -> Splice:
     return Splice(members[-1].end, f",{json.dumps(key)}:{value}".encode())
 
 
-def around(value: Member, before: str, after: str) -> list[Splice]:
+def around(value: Span | Member, before: str, after: str) -> list[Splice]:
     """A value made part of a larger one."""
     return [Splice(value.start, before.encode()), Splice(value.end, after.encode())]

@@ -37,13 +37,13 @@ def append(text: str, message: Span, addition: str, kind: str | None = "text") -
     return None
 
 
-def append_to_string(value: Member, addition: str) -> Splice:
+def append_to_string(value: Span | Member, addition: str) -> Splice:
     """An addition at the end of a string, after an empty line where the string says something."""
     gap = "\n\n" if value.value else ""
     return Splice(value.end - 1, json.dumps(gap + addition)[1:-1].encode())
 
 
-def append_to_list(text: str, value: Member, item: str) -> Splice:
+def append_to_list(text: str, value: Span | Member, item: str) -> Splice:
     """An item (JSON) after the last one, whatever that is and carries (a cache breakpoint stays before ours)."""
     items, end = spans.array_items(text, value.start)
     return Splice(items[-1].end, f",{item}".encode()) if items else Splice(end - 1, item.encode())

@@ -96,7 +96,7 @@ def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
     """What to insert, and where, so that the request carries the additions. Raises NotUnderstood."""
     members = spans.whole_object(text)
     contents = _contents_member(members)
-    items = spans.array_items(text, contents.start)[0] if isinstance(contents.value, list) else [Span(*contents[1:])]
+    items = spans.array_items(text, contents.start)[0] if isinstance(contents.value, list) else [contents]
     messages = _messages([item.value for item in items])
     if _cached(members):
         additions = [replace(a, message=_newest(messages)) if a.message is None else a for a in additions]
@@ -207,19 +207,23 @@ def _snake_case(members: Sequence[Member]) -> bool:
 def _append(text: str, value: Span | Member, addition: str) -> list[Splice]:
     """A text part after the last part of a content, of a list of parts, or of a bare string."""
     if isinstance(value.value, dict):
-        members, _ = spans.object_members(text, value.start)
-        spans.only_member(members, "role")
-        parts = spans.only_member(members, "parts")
-        if parts is not None and isinstance(parts.value, dict):
-            return around(parts, "[", f",{_part(addition)}]")
-        if parts is None or not isinstance(parts.value, list):
-            raise NotUnderstood("unspliceable")
-        value = parts
+        value = _parts_member(text, value)
+        if isinstance(value.value, dict):
+            return around(value, "[", f",{_part(addition)}]")
     if isinstance(value.value, str):
-        return [content.append_to_string(Member("", *value[-3:]), addition)]
+        return [content.append_to_string(value, addition)]
     if isinstance(value.value, list):
-        return [content.append_to_list(text, Member("", *value[-3:]), _part(addition))]
+        return [content.append_to_list(text, value, _part(addition))]
     raise NotUnderstood("unspliceable")
+
+
+def _parts_member(text: str, value: Span | Member) -> Member:
+    members, _ = spans.object_members(text, value.start)
+    spans.only_member(members, "role")
+    parts = spans.only_member(members, "parts")
+    if parts is None:  # the API will refuse it; with our words in it, it might not
+        raise NotUnderstood("unspliceable")
+    return parts
 
 
 def _part(addition: str) -> str:
