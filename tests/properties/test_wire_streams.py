@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import brotli
 import pytest
@@ -14,11 +15,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memproxy.interfaces import WireFormat
 from memproxy.model import Reply
-from memproxy.wire import ChatCompletions
+from memproxy.wire import ChatCompletions, Ollama, Responses
 from memproxy.wire.sse import Event, EventParser
-
-FORM = ChatCompletions()
 
 
 def _raw_deflate(data: bytes) -> bytes:
@@ -38,34 +38,98 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
 TEXT = "Grüße 🎉\u2028\u0085 日本"
 
 
-def _stream(end: str) -> bytes:
-    chunks = [{"choices": []}, {"model": "m", "choices": [{"index": 0, "delta": {"role": "assistant"}}]}]
-    chunks += [{"choices": [{"index": 0, "delta": {"content": letter}}]} for letter in TEXT]
-    chunks += [{"choices": [{"index": 1, "delta": {"content": "other"}}]}]
-    chunks += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, {"usage": {}}]
+class Answer(NamedTuple):
+    """A streamed answer in some format that says TEXT."""
+
+    form: WireFormat
+    kind: str  # its content type
+    data: bytes
+    expected: Reply
+
+
+def _chat(end: str) -> Answer:
+    chunks: list[dict[str, Any]] = [
+        {"choices": []},
+        {"model": "m", "choices": [{"index": 0, "delta": {"role": "assistant"}}]},
+        *({"choices": [{"index": 0, "delta": {"content": letter}}]} for letter in TEXT),
+        {"choices": [{"index": 1, "delta": {"content": "other"}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        {"usage": {}},
+    ]
     lines = [": hello", "retry: 3", ""]
     for number, chunk in enumerate(chunks):
-        lines += [("data:" if number % 2 else "data: ") + json.dumps(chunk, ensure_ascii=number % 3 == 0), ""]
+        lines += [("data:" if number % 2 else "data: ") + _written(chunk, number), ""]
     lines += ["event: x", "id: 7", "data: [DONE]", "", ""]
-    return b"\xef\xbb\xbf" + end.join(lines).encode()
+    data = b"\xef\xbb\xbf" + end.join(lines).encode()
+    return Answer(ChatCompletions(), "text/event-stream", data, Reply(TEXT, "stop", True, model="m"))
 
 
-def read(pieces: Sequence[bytes], coding: str = "", kind: str = "text/event-stream") -> tuple[Reply, bool]:
-    reader = FORM.reader(kind, coding)
+def _response(*, whole: bool) -> Answer:
+    """Said in deltas and then once more in several ways; or in some deltas only, and all of it at the end."""
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": TEXT}]}
+    place = {"output_index": 1, "content_index": 0}
+    answer = {"id": "resp_1", "model": "m", "output": []}
+    values: list[dict[str, Any]] = [
+        {"type": "response.created", "response": answer},
+        {"type": "response.output_item.added", "output_index": 0, "item": {"type": "reasoning"}},
+        {"type": "response.reasoning_text.delta", "output_index": 0, "delta": "hm"},
+        *({"type": "response.output_text.delta", **place, "delta": letter} for letter in TEXT[4 if whole else 0 :]),
+        {"type": "response.output_text.done", **place, "text": "" if whole else TEXT},
+        {"type": "response.completed", "response": {**answer, "output": [said] if whole else []}},
+    ]
+    lines = [f"event: {value['type']}\ndata: {_written(value, n)}\n\n" for n, value in enumerate(values)]
+    expected = Reply(TEXT, "completed", True, model="m", id="resp_1")
+    return Answer(Responses(), "text/event-stream", "".join(lines).encode(), expected)
+
+
+def _ollama() -> Answer:
+    values = [{"model": "m", "message": {"content": letter}, "done": False} for letter in TEXT]
+    values += [{"model": "m", "message": {"content": ""}, "done": True, "done_reason": "stop"}]
+    data = "".join(_written(value, n) + ("\r\n" if n % 5 else "\n") for n, value in enumerate(values)).encode()
+    return Answer(Ollama(), "application/x-ndjson", data, Reply(TEXT, "stop", True, model="m"))
+
+
+def _written(value: object, number: int) -> str:
+    return json.dumps(value, ensure_ascii=number % 3 == 0)
+
+
+ANSWERS = {
+    "chat LF": _chat("\n"),
+    "chat CRLF": _chat("\r\n"),
+    "chat CR": _chat("\r"),
+    "responses": _response(whole=False),
+    "responses at the end": _response(whole=True),
+    "ollama": _ollama(),
+}
+
+
+def read(form: WireFormat, pieces: Sequence[bytes], kind: str, coding: str = "") -> tuple[Reply, bool]:
+    reader = form.reader(kind, coding)
     ended = [reader.feed(piece) for piece in pieces]
     assert ended == sorted(ended)  # once ended, it stays so
     return reader.finish(), ended[-1] if ended else False
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("coding", CODINGS)
-def test_every_cut_of_a_stream_gives_the_same_reply(end: str, coding: str) -> None:
-    data = CODINGS[coding](_stream(end))
-    expected = Reply(TEXT, "stop", True, model="m")
-    assert read([data], coding) == (expected, True)
-    assert read([data[at : at + 1] for at in range(len(data))], coding) == (expected, True)
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_every_cut_of_a_stream_gives_the_same_reply(answer: Answer, coding: str) -> None:
+    data = CODINGS[coding](answer.data)
+
+    def cut(*pieces: bytes) -> tuple[Reply, bool]:
+        return read(answer.form, pieces, answer.kind, coding)
+
+    assert cut(data) == (answer.expected, True)
+    assert cut(*(data[at : at + 1] for at in range(len(data)))) == (answer.expected, True)
     for at in range(0, len(data), 1 if not coding else 7):
-        assert read([data[:at], data[at:]], coding) == (expected, True)
+        assert cut(data[:at], data[at:]) == (answer.expected, True)
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_that_breaks_off_says_part_of_it_and_is_not_complete(answer: Answer) -> None:
+    for at in range(len(answer.data) - 200):
+        reply, ended = read(answer.form, [answer.data[:at]], answer.kind)
+        assert (ended, reply.complete, reply.error) == (False, False, None)
+        assert reply.text in TEXT
 
 
 LINES = st.sampled_from(
@@ -90,32 +154,43 @@ def _events(pieces: Sequence[bytes]) -> list[Event]:
     return [event for piece in pieces for event in parser.feed(piece)] + list(parser.finish())
 
 
+KEYS = st.sampled_from(
+    (
+        "choices delta message content index finish_reason error type object done done_reason response output item "
+        "text status role output_index content_index incomplete_details"
+    ).split()
+)
+WORDS = st.sampled_from(
+    (
+        "message assistant output_text function_call completed queued error response.completed response.failed "
+        "response.output_text.delta response.output_text.done response.output_item.done"
+    ).split()
+)
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["choices", "delta", "message", "content", "index", "finish_reason", "error", "type", "object"]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )
+FORMS = {"chat_completions": ChatCompletions(), "responses": Responses(), "ollama": Ollama()}
+every_format = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
 
+@every_format
 @given(
-    st.lists(ANYTHING.map(lambda value: b"data: " + json.dumps(value).encode() + b"\n\n") | st.binary(max_size=30)),
+    st.lists(
+        ANYTHING.map(lambda value: b"data: " + json.dumps(value).encode() + b"\n\n")
+        | ANYTHING.map(lambda value: json.dumps(value).encode() + b"\n")
+        | st.binary(max_size=30)
+    ),
     st.sampled_from([*CODINGS, "unknown", "gzip, gzip, gzip, gzip, gzip", ",,"]),
-    st.sampled_from(["text/event-stream", "application/json", ""]),
+    st.sampled_from(["text/event-stream", "application/json", "application/x-ndjson", ""]),
 )
-def test_no_bytes_make_a_reader_raise(pieces: list[bytes], coding: str, kind: str) -> None:
-    reply, _ = read(pieces, coding, kind)
+def test_no_bytes_make_a_reader_raise(form: WireFormat, pieces: list[bytes], coding: str, kind: str) -> None:
+    reply, _ = read(form, pieces, kind, coding)
     reply.text.encode()
 
 
+@every_format
 @given(ANYTHING)
-def test_no_json_body_makes_a_reader_raise(value: object) -> None:
-    read([json.dumps(value).encode()], "", "application/json")
+def test_no_json_body_makes_a_reader_raise(form: WireFormat, value: object) -> None:
+    read(form, [json.dumps(value).encode()], "application/json")
