@@ -62,3 +62,65 @@ def response_members(draw: st.DrawFn) -> list[tuple[str, str]]:
     if draw(st.integers(0, 9)) == 0:
         members.append(draw(st.sampled_from([('"inp\\u0075t"', '"twice"'), ('"instructions"', '"twice"')])))
     return members
+
+
+BLOCK_TYPES = ["text", "tool_result", "tool_use", "thinking", "image", "x"]
+BLOCKS = st.one_of(
+    TEXT_PART,
+    objects(st.sampled_from(BLOCK_TYPES).map(lambda kind: [('"type"', f'"{kind}"'), ('"text"', '"t"')])),
+    VALUES,
+)
+SYSTEMS = st.one_of(strings(), st.just("null"), arrays(BLOCKS), VALUES)
+
+
+@st.composite
+def anthropic_members(draw: st.DrawFn) -> list[tuple[str, str]]:
+    """Messages of Anthropic's kind, and mostly a system prompt, now and then double."""
+    content = st.one_of(strings(), arrays(BLOCKS))
+    turns = st.tuples(ROLES, content).map(lambda both: [('"role"', both[0]), ('"content"', both[1])])
+    members = [('"messages"', draw(arrays(st.one_of(objects(turns), objects(member_lists()), VALUES))))]
+    if draw(st.booleans()):
+        members.append(('"system"', draw(SYSTEMS)))
+    if draw(st.integers(0, 9)) == 0:
+        members.append(draw(st.sampled_from([('"syst\\u0065m"', '"twice"'), ('"messages"', "[]")])))
+    return members
+
+
+def _named(kind: str) -> list[tuple[str, str]]:
+    return [(f'"{kind}"', "{}")]
+
+
+GEMINI_PARTS = st.one_of(
+    objects(strings().map(lambda text: [('"text"', text)])),
+    objects(st.sampled_from(["functionCall", "function_response", "functionResponse", "inlineData"]).map(_named)),
+    VALUES,
+)
+GEMINI_ROLES = st.sampled_from(['"user"', '"model"', '"function"', '"us\\u0065r"', '"x"', "null", "1"])
+
+
+@st.composite
+def content_members(draw: st.DrawFn) -> list[tuple[str, str]]:
+    """The members of a content: its parts in one of their shapes, its role, mostly; now and then one of them double."""
+    members = [('"parts"', draw(st.one_of(arrays(GEMINI_PARTS), arrays(GEMINI_PARTS), GEMINI_PARTS)))]
+    if draw(st.booleans()):
+        members.append(('"role"', draw(GEMINI_ROLES)))
+    if draw(st.integers(0, 9)) == 0:
+        members.append(draw(st.sampled_from([('"p\\u0061rts"', "[]"), ('"role"', '"user"')])))
+    return list(draw(st.permutations(members)))
+
+
+GEMINI_CONTENTS = st.one_of(objects(content_members()), objects(content_members()), VALUES)
+
+
+@st.composite
+def gemini_members(draw: st.DrawFn) -> list[tuple[str, str]]:
+    """Contents, and now and then an instruction in either spelling, a cached prompt, a setting."""
+    contents = st.one_of(arrays(GEMINI_CONTENTS), arrays(GEMINI_CONTENTS), GEMINI_CONTENTS)
+    members = [('"contents"', draw(contents))]
+    for key in ("systemInstruction", "system_instruction"):
+        if draw(st.integers(0, 3)) == 0:
+            members.append((f'"{key}"', draw(st.one_of(GEMINI_CONTENTS, st.just("null"), arrays(GEMINI_PARTS)))))
+    for key in ("cachedContent", "cached_content", "generation_config"):
+        if draw(st.integers(0, 5)) == 0:
+            members.append((f'"{key}"', draw(st.sampled_from(['"c"', '""', "null", "{}"]))))
+    return members

@@ -15,9 +15,21 @@ from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
 from memproxy.interfaces import WireFormat
 from memproxy.model import Addition, Placement
-from memproxy.wire import ChatCompletions, Ollama, Responses, chat_completions, ollama, responses, spans
+from memproxy.wire import (
+    ChatCompletions,
+    Gemini,
+    Messages,
+    Ollama,
+    Responses,
+    chat_completions,
+    gemini,
+    messages,
+    ollama,
+    responses,
+    spans,
+)
 from memproxy.wire.spans import Splice
-from tests.bodies import chats, requests, response_members
+from tests.bodies import anthropic_members, chats, gemini_members, requests, response_members
 from tests.json_texts import TEXT
 
 
@@ -33,6 +45,8 @@ FORMATS = {
     "chat_completions": Format(ChatCompletions(), chat_completions.edits, chats()),
     "responses": Format(Responses(), responses.edits, requests(response_members())),
     "ollama": Format(Ollama(), ollama.edits, chats()),
+    "messages": Format(Messages(), messages.edits, requests(anthropic_members())),
+    "gemini": Format(Gemini(), gemini.edits, requests(gemini_members())),
 }
 every_format = pytest.mark.parametrize("spoken", FORMATS.values(), ids=FORMATS)
 
@@ -157,6 +171,64 @@ def test_an_injected_request_for_a_response_says_the_same_and_the_block(
         assert whole(after["instructions"]) == whole(extended(before.get("instructions", ""), block))
 
 
+@given(requests(anthropic_members()), BLOCKS, PLACEMENTS)
+def test_an_injected_message_says_the_same_and_the_block(body: bytes, block: str, placement: Placement) -> None:
+    form = FORMATS["messages"].form
+    try:
+        after = read(form.inject(body, place(block, placement, form.decode(body))))
+    except NotUnderstood:
+        return
+    before = read(body)
+    parts = {"messages": 0, "system": 0}
+    assert {**after, **parts} == {**before, **parts}
+    if placement == "user":
+        assert ("system" in after, after.get("system")) == ("system" in before, before.get("system"))
+        assert_one_more(before["messages"], after["messages"], ("user",), block, "text")
+        return
+    assert after["messages"] == before["messages"]
+    system, added = before.get("system", ""), {"type": "text", "text": block}
+    if isinstance(system, str):
+        assert whole(after["system"]) == whole(extended(system, block))
+    else:
+        assert after["system"] == ([{**added, "citations": None}] if system is None else [*system, added])
+
+
+@given(requests(gemini_members()), BLOCKS, PLACEMENTS)
+def test_an_injected_request_for_content_says_the_same_and_the_block(
+    body: bytes, block: str, placement: Placement
+) -> None:
+    form = FORMATS["gemini"].form
+    try:
+        after = read(form.inject(body, place(block, placement, form.decode(body))))
+    except NotUnderstood:
+        return
+    before = read(body)
+    changed = [key for key in after if key not in before or after[key] != before[key]]
+    if changed in (["systemInstruction"], ["system_instruction"]):
+        assert placement == "system"
+        assert not any(before.get(key) for key in ("cachedContent", "cached_content"))
+        old = before.get(changed[0])
+        new = {"parts": [{"text": block}]} if changed[0] not in before else {"parts": [{"text": block}], "role": None}
+        assert after[changed[0]] == (new if old is None else with_part(old, block))
+    elif changed:
+        assert changed == ["contents"]
+        old, new = before["contents"], after["contents"]
+        olds, news = (old, new) if isinstance(old, list) else ([old], [new])
+        [at] = [at for at in range(len(olds)) if olds[at] != news[at]]
+        assert not isinstance(olds[at], dict) or olds[at].get("role") != "model"
+        assert news[at] == with_part(olds[at], block)
+
+
+def with_part(old: Any, block: str) -> Any:
+    """A content, its parts, one part or a text, with the block after it."""
+    if isinstance(old, str):
+        return extended(old, block).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    if isinstance(old, list):
+        return [*old, {"text": block}]
+    parts = old["parts"]
+    return {**old, "parts": [parts, {"text": block}] if isinstance(parts, dict) else with_part(parts, block)}
+
+
 def assert_one_more(old: list[Any], new: list[Any], roles: Sequence[str], block: str, kind: str | None) -> None:
     """At most one message (none, where the block is empty) says the block beside what it said."""
     assert len(old) == len(new)
@@ -176,7 +248,7 @@ def assert_one_more(old: list[Any], new: list[Any], roles: Sequence[str], block:
 # --- what is read of a request -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["chat_completions", "responses", "ollama"])
+@pytest.mark.parametrize("name", ["chat_completions", "responses", "ollama", "messages"])
 @given(st.data())
 def test_every_message_keeps_its_place_when_a_request_is_read(name: str, data: st.DataObject) -> None:
     form, _, bodies = FORMATS[name]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memproxy.interfaces import WireFormat
 from memproxy.model import Reply
-from memproxy.wire import ChatCompletions, Ollama, Responses
+from memproxy.wire import ChatCompletions, Gemini, Messages, Ollama, Responses
 from memproxy.wire.sse import Event, EventParser
 
 
@@ -45,6 +45,7 @@ class Answer(NamedTuple):
     kind: str  # its content type
     data: bytes
     expected: Reply
+    ends: bool = True  # whether it says where it ends
 
 
 def _chat(end: str) -> Answer:
@@ -89,6 +90,41 @@ def _ollama() -> Answer:
     return Answer(Ollama(), "application/x-ndjson", data, Reply(TEXT, "stop", True, model="m"))
 
 
+def _message() -> Answer:
+    """Two blocks of text, and what is no text."""
+
+    def delta(index: int, kind: str, **fields: str) -> dict[str, Any]:
+        return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
+
+    first, second = TEXT.split("\u2028")
+    values: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"id": "msg_1", "model": "m", "content": [], "stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
+        {"type": "ping"},
+        delta(0, "thinking_delta", thinking="hm"),
+        *(delta(1, "text_delta", text=letter) for letter in first),
+        *(delta(2, "text_delta", text=letter) for letter in second),
+        delta(2, "citations_delta"),
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ]
+    lines = [f"event: {value['type']}\ndata: {_written(value, n)}\n\n" for n, value in enumerate(values)]
+    expected = Reply(f"{first}\n{second}", "end_turn", True, model="m", id="msg_1")
+    return Answer(Messages(), "text/event-stream", "".join(lines).encode(), expected)
+
+
+def _gemini(*, array: bool) -> Answer:
+    chunks: list[dict[str, Any]] = [
+        {"candidates": [{"content": {"parts": [{"text": "hm]", "thought": True}]}}], "responseId": "r1"},
+        *({"candidates": [{"content": {"parts": [{"text": letter}]}}], "modelVersion": "m"} for letter in TEXT),
+        {"candidates": [{"finishReason": "STOP"}]},
+    ]
+    written = [_written(chunk, n) for n, chunk in enumerate(chunks)]
+    data = "[" + ",\r\n".join(written) + "\n]\n" if array else "".join(f"data: {one}\r\n\r\n" for one in written)
+    kind = "application/json; charset=UTF-8" if array else "text/event-stream"
+    return Answer(Gemini(), kind, data.encode(), Reply(TEXT, "STOP", True, model="m", id="r1"), ends=array)
+
+
 def _written(value: object, number: int) -> str:
     return json.dumps(value, ensure_ascii=number % 3 == 0)
 
@@ -100,6 +136,9 @@ ANSWERS = {
     "responses": _response(whole=False),
     "responses at the end": _response(whole=True),
     "ollama": _ollama(),
+    "messages": _message(),
+    "gemini": _gemini(array=False),
+    "gemini in an array": _gemini(array=True),
 }
 
 
@@ -118,10 +157,11 @@ def test_every_cut_of_a_stream_gives_the_same_reply(answer: Answer, coding: str)
     def cut(*pieces: bytes) -> tuple[Reply, bool]:
         return read(answer.form, pieces, answer.kind, coding)
 
-    assert cut(data) == (answer.expected, True)
-    assert cut(*(data[at : at + 1] for at in range(len(data)))) == (answer.expected, True)
+    expected = (answer.expected, answer.ends)
+    assert cut(data) == expected
+    assert cut(*(data[at : at + 1] for at in range(len(data)))) == expected
     for at in range(0, len(data), 1 if not coding else 7):
-        assert cut(data[:at], data[at:]) == (answer.expected, True)
+        assert cut(data[:at], data[at:]) == expected
 
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
@@ -129,7 +169,7 @@ def test_an_answer_that_breaks_off_says_part_of_it_and_is_not_complete(answer: A
     for at in range(len(answer.data) - 200):
         reply, ended = read(answer.form, [answer.data[:at]], answer.kind)
         assert (ended, reply.complete, reply.error) == (False, False, None)
-        assert reply.text in TEXT
+        assert reply.text in answer.expected.text
 
 
 LINES = st.sampled_from(
@@ -157,13 +197,15 @@ def _events(pieces: Sequence[bytes]) -> list[Event]:
 KEYS = st.sampled_from(
     (
         "choices delta message content index finish_reason error type object done done_reason response output item "
-        "text status role output_index content_index incomplete_details"
+        "text status role output_index content_index incomplete_details delta content_block stop_reason thought "
+        "candidates parts finishReason promptFeedback blockReason functionCall"
     ).split()
 )
 WORDS = st.sampled_from(
     (
         "message assistant output_text function_call completed queued error response.completed response.failed "
-        "response.output_text.delta response.output_text.done response.output_item.done"
+        "response.output_text.delta response.output_text.done response.output_item.done text text_delta tool_use "
+        "message_start content_block_start content_block_delta message_delta message_stop"
     ).split()
 )
 ANYTHING = st.recursive(
@@ -171,7 +213,13 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )
-FORMS = {"chat_completions": ChatCompletions(), "responses": Responses(), "ollama": Ollama()}
+FORMS = {
+    "chat_completions": ChatCompletions(),
+    "responses": Responses(),
+    "ollama": Ollama(),
+    "messages": Messages(),
+    "gemini": Gemini(),
+}
 every_format = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
 
@@ -180,6 +228,7 @@ every_format = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
     st.lists(
         ANYTHING.map(lambda value: b"data: " + json.dumps(value).encode() + b"\n\n")
         | ANYTHING.map(lambda value: json.dumps(value).encode() + b"\n")
+        | ANYTHING.map(lambda value: b"[" + json.dumps(value).encode() + b",")
         | st.binary(max_size=30)
     ),
     st.sampled_from([*CODINGS, "unknown", "gzip, gzip, gzip, gzip, gzip", ",,"]),
