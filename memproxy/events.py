@@ -65,6 +65,9 @@ class Metrics:
         self.recall_lexical = Counter(
             "memproxy_recall_lexical_only", "Recalls without a query vector, by reason.", ["reason"], registry=registry
         )
+        self.recall_from = Counter(
+            "memproxy_recalls", "Recalls, by where the passages were read.", ["source"], registry=registry
+        )
         self.turns = Counter("memproxy_turns_recorded", "Turns stored, by role.", ["role"], registry=registry)
         self.unrecorded = Counter(
             "memproxy_exchanges_unrecorded",

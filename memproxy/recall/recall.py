@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from memproxy.interfaces import Connection, Database, Embedder, Vectors
 from memproxy.model import Candidate, Entity, Fact, ItemKind, Scored
 from memproxy.recall.query import Query, named, read_query
 from memproxy.recall.ranking import Reading, rank, read_candidate
+from memproxy.recall.resident import Residents
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import search
@@ -34,6 +35,17 @@ class Found:
     standing: tuple[Fact, ...] = ()  # pinned facts, and who the person is
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one snapshot of the database says to a query."""
+
+    extent: search.Extent
+    proposal: search.Proposal
+    readings: Mapping[int, Reading]
+    told: Sequence[Fact]  # the facts taken from the proposed turns, where any was superseded
+    standing: Sequence[Fact]
+
+
 class Recaller:
     """Finds what bears on a message. Reads only."""
 
@@ -45,6 +57,7 @@ class Recaller:
         self._standing = settings.conscious_limit if settings.conscious else 0
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
         self._metrics = metrics
+        self._residents = Residents(db, embedder.info if embedder is not None else None, settings.recall.resident)
 
     async def find(
         self,
@@ -66,31 +79,18 @@ class Recaller:
         if query.small_talk and floor:
             return Found(query, ())
         embedding = asyncio.create_task(self._vector(query))
-        info = self._embedder.info if self._embedder is not None else None
-
-        readings: dict[int, Reading] = {}
-
-        async def look(conn: Connection) -> tuple[search.Proposal, list[Fact], list[Fact]]:
-            # What needs no vector first: the query is being embedded meanwhile.
-            ahead = (info.model, info.dimensions) if info is not None else None
-            matched = await search.matching(conn, entity, terms=query.terms, limit=PROPOSED, kinds=kinds, ahead=ahead)
-            standing = await self._who(conn, entity)
-            superseded = bool(await fact_rows.list_facts(conn, entity, statuses=["historical"], limit=1))
-            readings.update({i: read_candidate(query, candidate) for i, candidate in matched.candidates.items()})
-            proposal = await search.with_nearest(conn, matched, await embedding, info.model if info else None)
-            turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id and superseded})
-            return proposal, await fact_rows.of_turns(conn, entity, turn_ids), standing
-
         try:
-            proposal, told, standing = await self._db.read(look)
+            seen = await self._db.read(lambda conn: self._look(conn, entity, query, embedding, kinds))
         finally:
             embedding.cancel()
+        self._residents.load(entity, seen.extent)
+        proposal = seen.proposal
         speakers = {candidate.speaker for candidate in proposal.candidates if candidate.speaker}
         query = replace(query, named=named(query.text, speakers))
         said = await present if present is not None else ()
         candidates = [c for c in proposal.candidates if (c.session_id, c.seq) not in said]
         if not query.past:
-            candidates = _still_true(candidates, told)
+            candidates = _still_true(candidates, seen.told)
         scored = rank(
             query,
             candidates,
@@ -98,10 +98,56 @@ class Recaller:
             document_frequencies=proposal.document_frequencies,
             average_length=proposal.average_length,
             floor=self._floor() if floor else None,
-            readings=readings,
+            readings=seen.readings,
             limit=self._limit,
         )
-        return Found(query, tuple(scored), tuple(standing))
+        return Found(query, tuple(scored), tuple(seen.standing))
+
+    async def _look(
+        self,
+        conn: Connection,
+        entity: Entity,
+        query: Query,
+        embedding: asyncio.Task[Vectors | None],
+        kinds: Sequence[ItemKind] | None,
+    ) -> _Seen:
+        """Everything the database (or a copy of it in memory) says to a query, in one snapshot.
+
+        What needs no vector goes first: the query is being embedded meanwhile.
+        """
+        extent = await search.extent(conn, entity)
+        standing = await self._who(conn, entity)
+        superseded = bool(await fact_rows.list_facts(conn, entity, statuses=["historical"], limit=1))
+        resident = await self._residents.in_step(conn, entity, extent)
+        if resident is not None:
+            match = resident.match(query, PROPOSED, kinds)
+            readings: Mapping[int, Reading] = match.readings
+            proposal = resident.propose(match, await embedding)
+        else:
+            info = self._embedder.info if self._embedder is not None else None
+            matched = await search.matching(
+                conn,
+                entity,
+                extent,
+                terms=query.terms,
+                limit=PROPOSED,
+                kinds=kinds,
+                ahead=(info.model, info.dimensions) if info is not None else None,
+            )
+            readings = {i: read_candidate(query, candidate) for i, candidate in matched.candidates.items()}
+            proposal = await search.with_nearest(conn, matched, await embedding, info.model if info else None)
+        self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
+        turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id and superseded})
+        told = await fact_rows.of_turns(conn, entity, turn_ids)
+        return _Seen(extent, proposal, readings, told, standing)
+
+    def forget(self, entity: Entity) -> None:
+        """Let go of what is held in memory of an entity."""
+        self._residents.drop(entity)
+
+    async def close(self) -> None:
+        """Let go of everything held in memory."""
+        await self._residents.close()
 
     def _floor(self) -> float:
         """The cosine below which nothing counts as related: set, or calibrated for the embedder."""

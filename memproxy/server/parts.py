@@ -167,6 +167,7 @@ class Parts:
         """Remove everything of an entity and its traces in the files; how many rows of each kind went."""
         counts = await self.db.write(lambda conn: erasure.erase(conn, entity))
         self.memory.drop_kept(entity)
+        self.recaller.forget(entity)
         await self.db.scrub()
         return counts
 
@@ -193,6 +194,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         plan = plan_extraction(settings, secret)
         zone = ZoneInfo(settings.timezone)
         recaller = Recaller(db, embedder, settings, metrics)
+        stack.push_async_callback(recaller.close)
         indexer = Indexer(db, embedder) if embedder is not None else None
         worker = Worker(db, embedder, client, plan, settings.extraction, zone, clock, metrics)
         memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)

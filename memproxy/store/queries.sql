@@ -185,6 +185,10 @@ SELECT id, terms FROM passages WHERE tenant = :tenant AND entity = :entity AND i
 -- Passages of everybody, a step at a time (to build indexes).
 SELECT id, tenant, entity, terms FROM passages WHERE id > :after ORDER BY id LIMIT :limit;
 
+-- name: passages_after
+-- The ids of an entity's passages that were stored after one of them.
+SELECT id FROM passages WHERE tenant = :tenant AND entity = :entity AND id > :after ORDER BY id LIMIT :limit;
+
 -- name: passages_set_model
 -- Note which model's vector a passage has.
 UPDATE passages SET model = :model WHERE tenant = :tenant AND entity = :entity AND id = :id;

@@ -158,7 +158,8 @@ SELECT
     coalesce(t.name, ft.name) AS speaker,
     coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time,
     coalesce(f.confidence, 1.0) AS confidence,
-    coalesce(t.id, f.turn_id) AS turn_id
+    coalesce(t.id, f.turn_id) AS turn_id,
+    coalesce(f.status, 'current') AS status
 FROM json_each(:ids) i
 CROSS JOIN passages p ON p.id = i.value AND +p.tenant = :tenant AND +p.entity = :entity
 LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = :tenant AND t.entity = :entity AND t.id = p.owner_id

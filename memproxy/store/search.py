@@ -7,18 +7,22 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import get_args
 
 from memproxy.interfaces import Connection, Row, Vectors
-from memproxy.model import Candidate, Entity, ItemKind, Speaker
+from memproxy.model import Candidate, Entity, FactStatus, ItemKind, Speaker
 from memproxy.store import index, vectors
 from memproxy.store.rows import scoped, to_time
 from memproxy.store.vectors import add_vectors
 
 __all__ = [
+    "Extent",
     "Matched",
     "Proposal",
     "Unembedded",
     "add_vectors",
+    "extent",
+    "following",
     "gone",
     "matching",
     "neighbours",
@@ -40,6 +44,16 @@ class Proposal:
     passages: int  # how many the entity has
     document_frequencies: Mapping[str, int]  # in how many of them each query term occurs
     average_length: float  # terms a passage
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much an entity has that can be searched, and how often that changed."""
+
+    passages: int = 0
+    terms: int = 0  # of all passages together
+    revision: int = 0  # grows with every change or removal, not with additions
+    vectors_changed: int = 0  # grows with every change of its vectors, additions among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +105,39 @@ async def propose(
     Of lexical matches, those with the rarest terms come first, then the newest. `vector` is a query vector of `model`;
     each candidate that has a vector of that model gets its cosine. Facts count only with one of the `statuses`.
     """
-    matched = await matching(conn, entity, terms=terms, limit=limit, kinds=kinds, statuses=statuses)
+    matched = await matching(
+        conn, entity, await extent(conn, entity), terms=terms, limit=limit, kinds=kinds, statuses=statuses
+    )
     return await with_nearest(conn, matched, vector, model)
+
+
+async def extent(conn: Connection, entity: Entity) -> Extent:
+    """What an entity's row says of its passages; nothing of somebody who is not known."""
+    row = await conn.one("entities_get", **scoped(entity))
+    if row is None:
+        return Extent()
+    return Extent(row["passages"], row["terms"], row["revision"], row["vectors_changed"])
+
+
+async def following(conn: Connection, entity: Entity, after: int, limit: int) -> list[tuple[Candidate, bool]]:
+    """The passages stored after the one with this id, in order, and whether each may be proposed: of facts only those
+    that hold."""
+    ids = [row["id"] for row in await conn.all("passages_after", **scoped(entity), after=after, limit=limit)]
+    rows = await conn.all(
+        "search_candidates",
+        **scoped(entity),
+        ids=json.dumps(ids),
+        kinds=json.dumps(_KINDS),
+        statuses=json.dumps(get_args(FactStatus)),
+    )
+    by_id = {int(row["id"]): (_candidate(row), row["status"] == "current") for row in rows}
+    return [by_id[i] for i in ids if i in by_id]
 
 
 async def matching(
     conn: Connection,
     entity: Entity,
+    extent: Extent,
     *,
     terms: Sequence[str],
     limit: int,
@@ -110,15 +150,14 @@ async def matching(
     `ahead` names the model (and its dimensions) of the vector to come: then a small memory's vectors are read as well.
     """
     wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
-    stats = await conn.one("entities_get", **scoped(entity))
-    if stats is None or stats["passages"] == 0:
+    total = extent.passages
+    if total == 0:
         return Matched(wanted, {}, 0, dict.fromkeys(terms, 0), 0.0)
-    total = int(stats["passages"])
     frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
     ids = await _lexical(conn, wanted, frequencies, total)
     loaded = await vectors.load(conn, entity, *ahead) if ahead is not None and total <= SMALL_MEMORY else None
     candidates = {c.passage_id: c for c in await _candidates(conn, wanted, ids)}
-    return Matched(wanted, candidates, total, frequencies, int(stats["terms"]) / total, loaded)
+    return Matched(wanted, candidates, total, frequencies, extent.terms / total, loaded)
 
 
 async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:

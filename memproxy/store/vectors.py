@@ -90,6 +90,16 @@ async def nearest(conn: Connection, entity: Entity, vector: Vectors, model: str,
     return dict(zip(ids[order].tolist(), cosines[order].tolist(), strict=True))
 
 
+async def of_passages(
+    conn: Connection, entity: Entity, model: str, dimensions: int, passage_ids: Sequence[int]
+) -> dict[int, Vectors]:
+    """The stored vectors of given passages; those without one of this model are left out."""
+    rows = await conn.all(
+        "vectors_of_passages", **scoped(entity), ids=json.dumps(list(passage_ids)), model=model, dimensions=dimensions
+    )
+    return {int(row["passage_id"]): from_blob(row["vector"]) for row in rows}
+
+
 async def cosines_of(
     conn: Connection, entity: Entity, vector: Vectors, model: str, passage_ids: Sequence[int]
 ) -> dict[int, float]:

@@ -1,0 +1,279 @@
+"""Passages held in memory answer as the indexes on disk do, and are used only while they are what the disk holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memproxy.interfaces import Connection, Vectors
+from memproxy.model import EmbedderInfo, Entity, ItemKind, Passage
+from memproxy.recall.query import read_query
+from memproxy.recall.ranking import Reading, read_candidate
+from memproxy.recall.resident import STEP, Residents
+from memproxy.recall.terms import index_terms
+from memproxy.store import entities, erasure, facts, passages, search, sessions, turns, vectors
+from memproxy.store.search import Proposal
+from memproxy.store.sqlite import SqliteDatabase
+from tests.contracts.test_store_rows import fact
+
+NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+ADA, BO = Entity("Ada"), Entity("Bo")
+TOY = EmbedderInfo("toy", 8, floor=0.5, duplicate=0.9)
+WORDS = "kayak river garden piano sister Bergen March 2024 violin letter coffee always running".split()
+QUESTION = "When did my sister play the piano in Bergen, in March 2024?"
+Work = Callable[[Connection], Awaitable[Any]]
+
+
+def text(seed: int) -> str:
+    random = np.random.default_rng(seed)
+    return " ".join(random.choice(WORDS, size=int(random.integers(2, 7)))) + f" n{seed}"
+
+
+def vector(seed: int) -> Vectors:
+    made: Vectors = np.random.default_rng(seed).normal(size=TOY.dimensions).astype(np.float32)
+    return made
+
+
+def say(*seeds: int, entity: Entity = ADA, seen: bool = True) -> Work:
+    """Store turns in a session of their own, each with its vector (or still without)."""
+
+    async def work(conn: Connection) -> list[str]:
+        await entities.ensure(conn, entity, NOW)
+        session = await sessions.open_session(conn, entity, None, NOW)
+        said = []
+        for seed in seeds:
+            moment = NOW - timedelta(days=seed)
+            turn = await turns.append(
+                conn, entity, session.id, role="user" if seed % 3 else "assistant", name=None, content=text(seed),
+                time=moment, learn="no", text_key=str(seed),
+            )  # fmt: skip
+            await index(
+                conn, entity, Passage("turn", turn.id, 0, 0, len(text(seed)), "", text(seed)), moment, seed, seen
+            )
+            said.append(turn.id)
+        return said
+
+    return work
+
+
+async def index(
+    conn: Connection, entity: Entity, passage: Passage, moment: datetime, seed: int, seen: bool = True
+) -> None:
+    terms = index_terms(passage.text, "user", moment)
+    stored = Passage(passage.kind, passage.owner_id, 0, 0, len(passage.text), terms, passage.text)
+    [passage_id] = await passages.add(conn, entity, [stored])
+    if seen:
+        await vectors.add_vectors(conn, entity, TOY.model, [(passage_id, vector(seed))])
+
+
+def learn(seed: int, *, entity: Entity = ADA) -> Work:
+    """Store a fact with its vector."""
+
+    async def work(conn: Connection) -> str:
+        await entities.ensure(conn, entity, NOW)
+        row = await facts.insert(conn, entity, fact(text(seed), confidence=0.5))
+        await index(conn, entity, Passage("fact", row.id, 0, 0, 0, "", row.text), NOW, seed)
+        return row.id
+
+    return work
+
+
+@pytest.fixture
+def residents(db: SqliteDatabase) -> Residents:
+    return Residents(db, TOY, room=1000)
+
+
+async def held(db: SqliteDatabase, residents: Residents, entity: Entity = ADA) -> None:
+    """Have an entity's passages read into memory."""
+    residents.load(entity, await db.read(lambda conn: search.extent(conn, entity)))
+    await residents.settled()
+
+
+async def from_memory(
+    db: SqliteDatabase,
+    residents: Residents,
+    seed: int | None = 1,
+    *,
+    entity: Entity = ADA,
+    kinds: Sequence[ItemKind] | None = None,
+    limit: int = 9,
+) -> tuple[Proposal, dict[int, Reading]] | None:
+    query = read_query(QUESTION, now=NOW)
+
+    async def work(conn: Connection) -> tuple[Proposal, dict[int, Reading]] | None:
+        resident = await residents.in_step(conn, entity, await search.extent(conn, entity))
+        if resident is None:
+            return None
+        match = resident.match(query, limit, kinds)
+        proposal = resident.propose(match, None if seed is None else vector(seed) / np.linalg.norm(vector(seed)))
+        return proposal, match.readings
+
+    return await db.read(work)
+
+
+async def from_disk(
+    db: SqliteDatabase,
+    seed: int | None = 1,
+    *,
+    entity: Entity = ADA,
+    kinds: Sequence[ItemKind] | None = None,
+    limit: int = 9,
+) -> Proposal:
+    query = read_query(QUESTION, now=NOW)
+    return await db.read(
+        lambda conn: search.propose(
+            conn, entity, terms=query.terms, vector=None if seed is None else vector(seed), model=TOY.model,
+            limit=limit, kinds=kinds,
+        )
+    )  # fmt: skip
+
+
+def same(memory: Proposal, disk: Proposal) -> None:
+    """Both propose the same, up to the last digits of a cosine."""
+    assert memory.passages == disk.passages
+    assert memory.document_frequencies == disk.document_frequencies
+    assert memory.average_length == pytest.approx(disk.average_length)
+    ours = {c.passage_id: c for c in memory.candidates}
+    theirs = {c.passage_id: c for c in disk.candidates}
+    assert ours.keys() == theirs.keys()
+    for passage_id, candidate in ours.items():
+        assert candidate._replace(cosine=None) == theirs[passage_id]._replace(cosine=None)
+        assert candidate.cosine == pytest.approx(theirs[passage_id].cosine, abs=1e-5)
+
+
+@pytest.mark.parametrize("limit", [3, 9, 100])
+@pytest.mark.parametrize("seed", [1, 2, 3, None])
+async def test_memory_proposes_what_the_disk_proposes(
+    db: SqliteDatabase, residents: Residents, seed: int | None, limit: int
+) -> None:
+    await db.write(say(*range(1, 40)))
+    await db.write(say(*range(40, 50), seen=False))
+    await db.write(say(1, 2, 3, entity=BO))
+    for number in range(60, 66):
+        await db.write(learn(number))
+    await held(db, residents)
+    found = await from_memory(db, residents, seed, limit=limit)
+    assert found is not None
+    same(found[0], await from_disk(db, seed, limit=limit))
+
+
+async def test_what_is_read_ahead_is_what_reading_a_candidate_gives(db: SqliteDatabase, residents: Residents) -> None:
+    await db.write(say(*range(1, 40)))
+    await held(db, residents)
+    found = await from_memory(db, residents)
+    assert found is not None
+    proposal, readings = found
+    query = read_query(QUESTION, now=NOW)
+    assert readings == {c.passage_id: read_candidate(query, c) for c in proposal.candidates}
+    assert any(reading.counts.of for reading in readings.values())
+    assert any(reading.wish for reading in readings.values())
+
+
+@pytest.mark.parametrize("kinds", [("fact",), ("turn",), ("fact", "turn")])
+async def test_kinds_can_be_chosen(db: SqliteDatabase, residents: Residents, kinds: Sequence[ItemKind]) -> None:
+    await db.write(say(*range(1, 8)))
+    await db.write(learn(10))
+    await held(db, residents)
+    found = await from_memory(db, residents, kinds=kinds)
+    assert found is not None
+    assert {c.kind for c in found[0].candidates} == set(kinds)
+    same(found[0], await from_disk(db, kinds=kinds))
+
+
+async def test_what_is_added_later_is_there_at_once(db: SqliteDatabase, residents: Residents) -> None:
+    await db.write(say(1, 2, 3))
+    await held(db, residents)
+    await db.write(say(*range(10, 12 + STEP), seen=False))
+    await db.write(learn(9))
+    found = await from_memory(db, residents, limit=500)
+    assert found is not None
+    same(found[0], await from_disk(db, limit=500))
+    unembedded = await db.read(lambda conn: search.unembedded(conn, TOY.model, 500))
+    await db.write(
+        lambda conn: vectors.add_vectors(
+            conn, ADA, TOY.model, [(u.passage_id, vector(u.passage_id)) for u in unembedded]
+        )
+    )
+    found = await from_memory(db, residents, limit=500)
+    assert found is not None
+    same(found[0], await from_disk(db, limit=500))
+    assert all(candidate.cosine is not None for candidate in found[0].candidates)
+
+
+async def test_many_who_ask_at_once_add_what_is_new_once(db: SqliteDatabase, residents: Residents) -> None:
+    await db.write(say(1, 2, 3))
+    await held(db, residents)
+    await db.write(say(*range(10, 40)))
+    everyone = await asyncio.gather(*(from_memory(db, residents) for _ in range(8)))
+    expected = await from_disk(db)
+    for found in everyone:
+        assert found is not None
+        same(found[0], expected)
+
+
+async def _forget(conn: Connection, turn: str, fact_id: str) -> None:
+    await facts.set_status(conn, ADA, fact_id, "forgotten", "asked", NOW)
+
+
+async def _supersede(conn: Connection, turn: str, fact_id: str) -> None:
+    await facts.set_status(conn, ADA, fact_id, "historical", "superseded", NOW)
+
+
+async def _remove(conn: Connection, turn: str, fact_id: str) -> None:
+    await turns.delete(conn, ADA, turn)
+
+
+async def _erase(conn: Connection, turn: str, fact_id: str) -> None:
+    await erasure.erase(conn, ADA)
+    await say(21, 22)(conn)
+
+
+async def _embed_again(conn: Connection, turn: str, fact_id: str) -> None:
+    await vectors.add_vectors(conn, ADA, TOY.model, [(1, vector(77))])
+
+
+@pytest.mark.parametrize("change", [_forget, _supersede, _remove, _erase, _embed_again])
+async def test_after_any_change_the_copy_is_not_used_and_a_new_one_says_what_holds(
+    db: SqliteDatabase, residents: Residents, change: Callable[[Connection, str, str], Awaitable[None]]
+) -> None:
+    [turn, _] = await db.write(say(1, 2))
+    fact_id = await db.write(learn(9))
+    await held(db, residents)
+    assert await from_memory(db, residents) is not None
+    await db.write(lambda conn: change(conn, turn, fact_id))
+    assert await from_memory(db, residents) is None
+    await held(db, residents)
+    found = await from_memory(db, residents)
+    assert found is not None
+    same(found[0], await from_disk(db))
+
+
+async def test_one_persons_copy_is_nobody_elses(db: SqliteDatabase, residents: Residents) -> None:
+    await db.write(say(1, 2, 3))
+    await db.write(say(4, 5, entity=BO))
+    await held(db, residents)
+    assert await from_memory(db, residents, entity=BO) is None
+    await held(db, residents, BO)
+    found = await from_memory(db, residents, entity=BO)
+    assert found is not None
+    assert {c.text for c in found[0].candidates} <= {text(4), text(5)}
+
+
+async def test_those_who_spoke_last_stay_and_a_memory_without_room_is_never_held(db: SqliteDatabase) -> None:
+    small = Residents(db, TOY, room=5)
+    await db.write(say(1, 2, 3))
+    await db.write(say(4, 5, 6, entity=BO))
+    await db.write(say(*range(10, 20), entity=Entity("Cy")))
+    await held(db, small)
+    await held(db, small, BO)
+    await held(db, small, Entity("Cy"))
+    assert await from_memory(db, small) is None
+    assert await from_memory(db, small, entity=BO) is not None
+    assert await from_memory(db, small, entity=Entity("Cy")) is None
+    small.drop(BO)
+    assert await from_memory(db, small, entity=BO) is None
