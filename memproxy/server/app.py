@@ -14,8 +14,8 @@ from memproxy.server.api import build_api
 from memproxy.server.identity import AS_PREFIX
 from memproxy.server.parts import Parts, open_parts
 from memproxy.server.proxy import Proxy
-from memproxy.server.relay import refuse_upgrade, wants_upgrade
 from memproxy.server.upstream import open_client
+from memproxy.server.websocket import Upgrades
 from memproxy.settings import Settings
 
 OWN_PREFIX = b"/memproxy/"
@@ -29,16 +29,15 @@ class App:
     parts: Parts
     api: ASGIApp
     proxy: Proxy
+    upgrades: Upgrades
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One ASGI connection."""
-        if scope["type"] != "http":
-            return
-        if wants_upgrade(scope):
-            await refuse_upgrade(send)
-            return
-        with self.parts.metrics.in_flight.track_inprogress():
-            await (self.api if _is_own(scope["raw_path"]) else self.proxy)(scope, receive, send)
+        if scope["type"] == "websocket":
+            await self.upgrades(scope, receive, send, own_route=_is_own(scope["raw_path"]))
+        elif scope["type"] == "http":
+            with self.parts.metrics.in_flight.track_inprogress():
+                await (self.api if _is_own(scope["raw_path"]) else self.proxy)(scope, receive, send)
 
 
 def _is_own(raw_path: bytes) -> bool:
@@ -55,7 +54,7 @@ async def open_app(settings: Settings, clock: Clock | None = None) -> AsyncItera
     async with open_parts(settings, clock) as parts, open_client() as client:
         parts.start()
         try:
-            yield App(parts, build_api(parts, access), Proxy(parts, access, client))
+            yield App(parts, build_api(parts, access), Proxy(parts, access, client), Upgrades(parts, access, client))
         finally:
             await client.drain(DRAIN_SECONDS)  # what answers have left to record
             await parts.stop()

@@ -25,6 +25,14 @@ _HOP_BY_HOP = frozenset(
 _OURS = b"x-memg-"
 # uvicorn has told the client to go on already, and the upstream client writes its own host and length.
 _NOT_SENT_UP = frozenset((b"host", b"expect"))
+_HANDSHAKE = frozenset(
+    (
+        b"sec-websocket-accept",
+        b"sec-websocket-extensions",
+        b"sec-websocket-key",
+        b"sec-websocket-version",
+    )
+)
 _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
@@ -44,11 +52,21 @@ def request_headers(headers: Iterable[tuple[bytes, bytes]], length: int | None) 
 def response_headers(status: int, headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
     """The upstream's headers that the client gets, in order, with repeats.
 
-    An answer without a body says nothing of its length: servers take it for the length of what follows. A value with
-    control characters in it (no HTTP) would be refused by the server as well.
+    Those that a proxy like this one added behind us are left out: ours take their place. An answer without a body says
+    nothing of its length: servers take it for the length of what follows. A value with control characters in it (no
+    HTTP) would be refused by the server as well.
     """
-    kept = [(name, value) for name, value in _end_to_end(headers) if not _CONTROLS.search(value)]
+    kept = [(name, value) for name, value in _end_to_end(headers) if not name.startswith(_OURS)]
+    kept = [(name, value) for name, value in kept if not _CONTROLS.search(value)]
     return [(name, value) for name, value in kept if name != b"content-length"] if status in (204, 304) else kept
+
+
+def handshake_headers(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+    """The headers of a WebSocket handshake, either way, without those that make up the handshake of one connection.
+
+    The subprotocols that are offered and the one that is chosen concern the two ends, so they stay.
+    """
+    return [(name, value) for name, value in headers if name.lower() not in _HANDSHAKE]
 
 
 def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:

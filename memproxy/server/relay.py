@@ -18,9 +18,9 @@ from memproxy.server.inbound import Inbound
 from memproxy.server.outcome import HOLD_SECONDS, MakeReader, OnComplete, Outcome, Record
 from memproxy.server.upstream import UpstreamClient, UpstreamDied, UpstreamError, UpstreamRequest, UpstreamResponse
 
-__all__ = ["Outcome", "UpstreamRequest", "refuse_upgrade", "refuse_websocket", "relay", "wants_upgrade"]
+__all__ = ["MESSAGES", "Outcome", "UpstreamRequest", "relay"]
 
-_MESSAGES = {
+MESSAGES = {
     "dns": "The upstream's host name could not be resolved.",
     "connect": "The upstream refused the connection.",
     "connect-timeout": "The upstream did not accept the connection in time.",
@@ -109,33 +109,8 @@ class _Answer:
 
     async def refuse(self, error: UpstreamError, error_body: ErrorBody, *, head_only: bool) -> None:
         """Tell the client, in its own format, that there is no answer."""
-        body = error_body(error.status, _MESSAGES[error.failure], error.failure)
+        body = error_body(error.status, MESSAGES[error.failure], error.failure)
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *self._added]
         await self._send({"type": "http.response.start", "status": error.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": b"" if head_only else body})
         self.delivered = True
-
-
-# --- connections that are to become something else -----------------------------------------------------------
-
-
-def wants_upgrade(scope: Scope) -> bool:
-    """Whether an HTTP request asks to switch to WebSocket (a server without WebSocket support hands it on as HTTP)."""
-    return any(name == b"upgrade" and value.strip().lower() == b"websocket" for name, value in scope["headers"])
-
-
-async def refuse_upgrade(send: Send) -> None:
-    """426: the one answer upon which clients that prefer WebSocket go on with plain HTTP at once."""
-    headers = [(b"content-length", b"0"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": 426, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})
-
-
-async def refuse_websocket(scope: Scope, receive: Receive, send: Send) -> None:
-    """The same for a server that speaks WebSocket: 426 where it can say so, else the handshake is denied."""
-    await receive()
-    if "websocket.http.response" in scope.get("extensions", {}):
-        await send({"type": "websocket.http.response.start", "status": 426, "headers": [(b"content-length", b"0")]})
-        await send({"type": "websocket.http.response.body", "body": b""})
-    else:
-        await send({"type": "websocket.close", "code": 1000})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import signal
 import socket
 import sys
@@ -16,9 +17,13 @@ import uvicorn
 from memproxy.errors import SettingsError
 from memproxy.interfaces import Clock
 from memproxy.server.app import App, open_app
+from memproxy.server.websocket import LARGEST_MESSAGE
 from memproxy.settings import Settings
 
 DRAIN_SECONDS = 30  # streams under way may finish
+# Longer than clients and load balancers keep an idle connection (5 to 60 s), so that the end of one is never ours and a
+# request never meets it.
+KEEP_ALIVE_SECONDS = 75
 
 
 class _Server(uvicorn.Server):
@@ -60,13 +65,18 @@ def _config(app: App) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http="httptools",
-        ws="none",
+        ws="memproxy.server.websocket_protocol:WebSocketProtocol",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_ping_interval=None,  # no frames of our own
+        ws_per_message_deflate=False,
         lifespan="off",
         log_config=None,
+        log_level=logging.WARNING,  # below that it logs the paths of WebSocket connections
         access_log=False,
         server_header=False,
         date_header=False,
         proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
 
@@ -110,16 +120,15 @@ async def serving(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 
     Gives the application and its base URL.
     """
-    sock = bind(settings.host, settings.port)
     ready = asyncio.Event()
-    async with open_app(settings, clock) as app:
-        server = _Server(_config(app), app, ready.set)
-        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
-        running = asyncio.create_task(server.serve(sockets=[sock]))
-        try:
-            await ready.wait()
-            yield app, f"http://{settings.host}:{sock.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            await running
-            sock.close()
+    with contextlib.closing(bind(settings.host, settings.port)) as sock:
+        async with open_app(settings, clock) as app:
+            server = _Server(_config(app), app, ready.set)
+            server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
+            running = asyncio.create_task(server.serve(sockets=[sock]))
+            try:
+                await ready.wait()
+                yield app, f"http://{settings.host}:{sock.getsockname()[1]}"
+            finally:
+                server.should_exit = True
+                await running

@@ -21,7 +21,7 @@ import aiohttp
 from yarl import URL
 
 from memproxy.errors import MemproxyError
-from memproxy.server import hops
+from memproxy.server import hops, verbatim
 from memproxy.server.hops import RawHeaders
 
 CONNECT_SECONDS = 10.0
@@ -42,6 +42,17 @@ class UpstreamError(MemproxyError):
         super().__init__(failure)
         self.failure = failure
         self.status = status
+
+
+NO_ANSWER = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+_FAILURES: tuple[tuple[type[BaseException], str, int], ...] = (
+    (aiohttp.ClientConnectorDNSError, "dns", 502),
+    (aiohttp.ClientSSLError, "tls", 502),
+    (aiohttp.ConnectionTimeoutError, "connect-timeout", 504),
+    (aiohttp.ClientConnectorError, "connect", 502),
+    (TimeoutError, "timeout", 504),
+    (BaseException, "no-answer", 502),
+)
 
 
 class UpstreamDied(MemproxyError):
@@ -127,29 +138,23 @@ class UpstreamClient:
                 if not outgoing.may_repeat(error):
                     raise
                 return await self._send(request, outgoing.payload())
-        except aiohttp.ClientConnectorDNSError as error:
-            raise UpstreamError("dns", 502) from error
-        except aiohttp.ClientSSLError as error:
-            raise UpstreamError("tls", 502) from error
-        except aiohttp.ConnectionTimeoutError as error:
-            raise UpstreamError("connect-timeout", 504) from error
-        except aiohttp.ClientConnectorError as error:
-            raise UpstreamError("connect", 502) from error
-        except TimeoutError as error:
-            raise UpstreamError("timeout", 504) from error
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise UpstreamError("no-answer", 502) from error
+        except NO_ANSWER as error:
+            raise no_answer(error) from error
 
     async def _send(self, request: UpstreamRequest, data: bytes | AsyncIterator[bytes] | None) -> UpstreamResponse:
         length = len(request.body) if request.body is not None else None
         response = await self._session.request(
             request.method,
             URL(request.url, encoded=True),
-            headers=[(name.decode(), _text(value)) for name, value in hops.request_headers(request.headers, length)],
+            headers=verbatim.headers_as_text(hops.request_headers(request.headers, length)),
             data=data,
             allow_redirects=False,
         )
         return UpstreamResponse(response)
+
+    def session(self, middleware: aiohttp.ClientMiddlewareType) -> aiohttp.ClientSession:
+        """A session on the same connections, for one exchange that needs to see its answer as it comes in."""
+        return _session(self._session.connector, self._session.timeout, connector_owner=False, middlewares=[middleware])
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run work that goes on to its end whatever becomes of the request."""
@@ -171,20 +176,36 @@ async def open_client(
 ) -> AsyncIterator[UpstreamClient]:
     """A client with its connection pool; waits for its background work at the end (at most ten seconds)."""
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=_trust())
+    timeout = aiohttp.ClientTimeout(total=None, connect=connect_seconds, sock_read=idle_seconds)
+    async with _session(connector, timeout) as session:
+        client = UpstreamClient(session)
+        yield client
+        await client.drain(10)
+
+
+def _session(
+    connector: aiohttp.BaseConnector | None, timeout: aiohttp.ClientTimeout, **more: Any
+) -> aiohttp.ClientSession:
     session = aiohttp.ClientSession(
         connector=connector,
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
         skip_auto_headers=_NO_AUTOMATIC_HEADERS,
-        timeout=aiohttp.ClientTimeout(total=None, connect=connect_seconds, sock_read=idle_seconds),
+        timeout=timeout,
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
         max_headers=MOST_HEADERS,
+        request_class=verbatim.Request,
+        **more,
     )
-    async with session:
-        client = UpstreamClient(session)
-        yield client
-        await client.drain(10)
+    # By itself it sends a PUT or DELETE once more when the connection it was sent on breaks. There is no public switch.
+    session._retry_connection = False
+    return session
+
+
+def no_answer(error: BaseException) -> UpstreamError:
+    """Why there is no answer, in our words."""
+    return next(UpstreamError(word, status) for kind, word, status in _FAILURES if isinstance(error, kind))
 
 
 def _trust() -> ssl.SSLContext:
@@ -210,6 +231,7 @@ class _Outgoing:
         """The body for one attempt: small ones in one write, large ones in pieces."""
         body = self._request.body
         if body is None:
+            self._left = True
             return self._stream
         if len(body) > ONE_WRITE:
             return self._pieces(body)
@@ -235,11 +257,3 @@ class _Outgoing:
         return isinstance(error, aiohttp.ClientOSError | aiohttp.ServerDisconnectedError) and (
             orders_nothing or not self._left
         )
-
-
-def _text(value: bytes) -> str:
-    """A header value as aiohttp wants it; it is written as UTF-8 again, so UTF-8 goes through byte for byte."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")

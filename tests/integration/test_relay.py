@@ -18,7 +18,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from memproxy.server.relay import Outcome, UpstreamRequest, refuse_upgrade, relay, wants_upgrade
+from memproxy.server.relay import Outcome, UpstreamRequest, relay
 from memproxy.server.upstream import UpstreamClient, open_client
 from memproxy.testing import Answer, Die, ScriptedUpstream, Wait, stream
 from memproxy.testing.upstream import Piece
@@ -44,9 +44,6 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return
-        if wants_upgrade(scope):
-            await refuse_upgrade(send)
             return
         body = None if self.streams_body else await _whole(receive)
         request = UpstreamRequest(
@@ -588,10 +585,3 @@ async def test_connections_are_kept_between_requests() -> None:
         for _ in range(3):
             await fetch(front.port)
         assert upstream.connections == 1
-
-
-async def test_an_upgrade_to_websocket_is_answered_with_426() -> None:
-    headers = [("upgrade", "websocket"), ("sec-websocket-key", "x"), ("sec-websocket-version", "13")]
-    async with ScriptedUpstream() as upstream, serving(upstream.url) as front:
-        got = await fetch(front.port, request_bytes("GET", b"/v1/responses", headers, b""))
-        assert (got.status, upstream.requests) == (426, [])

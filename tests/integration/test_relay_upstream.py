@@ -8,9 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from starlette.types import Message
 
-from memproxy.server.relay import refuse_websocket
 from memproxy.server.upstream import UpstreamClient, UpstreamDied, UpstreamError, UpstreamRequest, open_client
 from memproxy.testing import Die, ScriptedUpstream
 
@@ -130,18 +128,3 @@ async def test_an_answer_that_breaks_off_is_told_from_one_that_ends(client: Upst
         upstream.reply_raw(200, [("content-length", "10")], [b"12345", Die()])
         with pytest.raises(UpstreamDied):
             await body_of(client, UpstreamRequest(upstream.url, "GET", b"/", b"", []))
-
-
-@pytest.mark.parametrize("extensions", [{}, {"websocket.http.response": {}}])
-async def test_a_websocket_is_refused(extensions: dict[str, object]) -> None:
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "websocket.connect"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    await refuse_websocket({"type": "websocket", "extensions": extensions}, receive, send)
-    assert sent[0].get("status") == (426 if extensions else None)
-    assert sent[-1]["type"] == ("websocket.http.response.body" if extensions else "websocket.close")
