@@ -8,8 +8,10 @@ to requests that go on from this one, so it never piles up in what the upstream 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from memproxy.errors import NotUnderstood
 from memproxy.interfaces import ReplyReader
@@ -23,6 +25,7 @@ from memproxy.wire.spans import Member, Splice
 from memproxy.wire.values import count, mapping, string, strings
 
 _TEXT_PARTS = ("input_text", "output_text", "text")
+_FETCHED = re.compile(rb"/responses/([^/]+)\Z")
 
 
 class Responses:
@@ -61,13 +64,19 @@ class Responses:
     def reader(self, content_type: str, content_encoding: str) -> ReplyReader:
         """A reader for one answer with these response headers ("" where absent).
 
-        It reads the answers of `GET …/responses/{id}` as well: the body, and the rest of a stream.
+        It reads what `fetched_id` recognises as well: the body, and the rest of a stream.
         """
         return reply_reader(content_type, content_encoding, ResponsesStream, whole_reply)
 
     def error(self, status: int, message: str, code: str) -> bytes:
         """An error as OpenAI's API words it."""
         return error_body(status, message, code)
+
+
+def fetched_id(method: str, path: bytes) -> str | None:
+    """The answer that a request fetches with `GET …/responses/{id}`; None where it does something else."""
+    match = _FETCHED.search(path) if method == "GET" else None
+    return unquote(match[1].decode("latin-1")) if match else None
 
 
 def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:

@@ -127,7 +127,7 @@ class ResponsesStream:
 
     def ends_with(self, data: bytes) -> bool:
         """Whether an event with this data is the last one."""
-        return _ENDS.match(data) is not None or is_done(data)
+        return _ENDS.match(data, 0, 256) is not None or is_done(data)
 
     def reply(self) -> Reply:
         """What was understood so far; complete once the answer was said to be."""

@@ -11,6 +11,7 @@ from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
 from memproxy.model import Addition, ChatRequest, Message, Placement, Reply
 from memproxy.wire import Responses, route
+from memproxy.wire.responses import fetched_id
 
 FORM = Responses()
 SYSTEM: Placement = "system"
@@ -414,6 +415,28 @@ def test_an_end_that_does_not_name_itself_first_is_seen_when_it_is_closed() -> N
 )
 def test_a_route_is_known_by_its_method_and_the_exact_end_of_its_path(method: str, path: bytes, known: bool) -> None:
     assert isinstance(route(method, path), Responses) == known
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "fetched"),
+    [
+        ("GET", b"/v1/responses/resp_1", "resp_1"),
+        ("GET", b"/openai/v1/responses/resp%2D1", "resp-1"),
+        ("DELETE", b"/v1/responses/resp_1", None),
+        ("GET", b"/v1/responses/resp_1/input_items", None),
+        ("GET", b"/v1/responses", None),
+        ("GET", b"/v1/responses/", None),
+        ("GET", b"/v1/xresponses/resp_1", None),
+    ],
+)
+def test_fetching_an_answer_is_known_by_its_path(method: str, path: bytes, fetched: str | None) -> None:
+    assert fetched_id(method, path) == fetched
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_a_stream_that_is_fetched_from_a_later_event_on_says_it_all(after: int) -> None:
+    values = [delta("h"), delta("i"), done("hi"), item_done(message("hi")), ending("completed", message("hi"))]
+    assert read(events(*values[after:])) == SAID
 
 
 def test_errors_have_the_shape_of_the_api() -> None:
