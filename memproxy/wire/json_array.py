@@ -15,7 +15,8 @@ LONGEST_ITEM = 32 << 20  # bytes; a longer item is left out
 CLOSED = Event(b"]", b"")  # what follows the last item: the bracket that closes the array
 
 _IN_STRING = re.compile(rb'"|\\.?', re.DOTALL)
-_OUTSIDE = re.compile(rb'["\[\]{},]')
+# A string that is all there is passed over at once; one that is cut begins with its quote alone.
+_OUTSIDE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
 
 
 class ArrayParser:
