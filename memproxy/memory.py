@@ -9,58 +9,31 @@ import asyncio
 import logging
 import re
 import time
-from collections import OrderedDict
-from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memproxy.chores import is_chore
-from memproxy.context.budget import estimate_tokens, fit
-from memproxy.context.placement import place
-from memproxy.context.render import render
 from memproxy.errors import NotUnderstood, StoreError, places
 from memproxy.events import Metrics, Skip
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Clock, Connection, Database
-from memproxy.lifecycle import history as conversations
+from memproxy.lifecycle.composing import Composed, Composer, Conversation
 from memproxy.lifecycle.extractor import ExtractionPlan
-from memproxy.lifecycle.history import History, Place, Said, place_named, read_history
+from memproxy.lifecycle.history import History, Place, Said, marks_of, own_words, place, place_named, read_history
 from memproxy.lifecycle.indexing import Indexer, reindex_turn, turn_passages
 from memproxy.lifecycle.worker import EXTRACT, Worker
-from memproxy.model import (
-    Addition,
-    ChatRequest,
-    ContextBlock,
-    Entity,
-    Exchange,
-    ItemKind,
-    MemoryMode,
-    Message,
-    Receipt,
-    Turn,
-)
-from memproxy.recall.recall import Found, Recaller
+from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Message, Placement, Turn
+from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
-from memproxy.store import entities, jobs, passages, receipts, search, sessions, turns
-from memproxy.store import facts as fact_rows
-from memproxy.trust import cut_blocks, mask_secrets
+from memproxy.store import entities, jobs, passages, sessions, turns
+from memproxy.trust import mask_secrets
+
+__all__ = ["Conversation", "Memory", "Prepared"]
 
 log = logging.getLogger(__name__)
 
-REPLY_TOKENS = 512  # room kept for the answer where the client sets no limit of its own
-KEPT_BLOCKS = 1000  # of read-only requests, which leave no row
 LARGE_TEXT = 64 * 1024  # characters from which masking leaves the event loop
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """Who speaks in which conversation, as one request says it."""
-
-    entity: Entity
-    session_name: str | None
-    mode: MemoryMode
-    time: datetime  # when it is said
-    timezone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +62,6 @@ class Memory:
         plan: ExtractionPlan,
     ) -> None:
         self._db = db
-        self._recaller = recaller
         self._indexer = indexer
         self._worker = worker
         self._settings = settings
@@ -100,8 +72,7 @@ class Memory:
         self._timeout = timedelta(seconds=settings.session.timeout)
         self._chores = [re.compile(pattern) for pattern in settings.chores]
         self._ignore = [re.compile(pattern) for pattern in settings.extraction.ignore]
-        self._kept: OrderedDict[tuple[Entity, str], ContextBlock] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._composer = Composer(db, recaller, settings, secret, clock)
 
     def is_chore(self, request: ChatRequest) -> bool:
         """Whether the request is a front end's own call: relayed, neither injected nor learned from."""
@@ -109,133 +80,40 @@ class Memory:
 
     # --- before the reply ----------------------------------------------------------------------------------
 
-    async def prepare(self, conversation: Conversation, request: ChatRequest, request_id: str) -> Prepared:
+    async def prepare(
+        self, conversation: Conversation, request: ChatRequest, request_id: str, placement: Placement
+    ) -> Prepared:
         """The block for a request, inside the deadline; never raises."""
         started = time.perf_counter()
-        block: ContextBlock | None = None
-        skip: Skip | None = None
-        additions: tuple[Addition, ...] = ()
         try:
             async with asyncio.timeout(self._settings.memory.deadline_ms / 1000):
-                block, skip = await self._block(conversation, request, request_id)
-            if block is not None:
-                additions = place(block.text, self._settings.memory.placement, request)
+                composed = await self._composer.compose(conversation, request, request_id, placement)
         except NotUnderstood as error:
-            skip = Skip(error.reason)
+            composed = Composed(Skip(error.reason))
         except TimeoutError:
-            skip = Skip.DEADLINE
+            composed = Composed(Skip.DEADLINE)
         except StoreError:
-            skip = Skip.STORE
+            composed = Composed(Skip.STORE)
         except Exception as error:  # fail open: a fault in memory must not cost the person their answer
             log.error("recall failed: %s at %s", type(error).__name__, places(error))
-            skip = Skip.ERROR
+            composed = Composed(Skip.ERROR)
         seconds = time.perf_counter() - started
         self._metrics.recall.observe(seconds)
-        return Prepared(block if skip is None else None, skip, seconds * 1000, additions)
-
-    async def _block(
-        self, conversation: Conversation, request: ChatRequest, request_id: str
-    ) -> tuple[ContextBlock | None, Skip | None]:
-        entity = conversation.entity
-        messages = own_words(request.messages)
-        history = read_history(messages, self._secret, entity)
-        said = [s.message.text for s in history.new if s.message.role == "user"]
-        if not said:
-            return await self._kept_block(entity, history)
-        budget = self._budget(request)
-        if budget <= 0:
-            return None, Skip.NO_ROOM
-        present = asyncio.create_task(self._present(entity, history))
-        query = "\n".join(mask_secrets(text) for text in said)
-        try:
-            found = await self._recaller.find(entity, query, now=conversation.time, present=present)
-        finally:
-            present.cancel()
-        block, skip = self._render(found, budget, conversation.timezone)
-        if block is not None:
-            self._keep(conversation, history, block, found, request_id)
-        return block, skip
-
-    async def _present(self, entity: Entity, history: History) -> set[tuple[str, int]]:
-        """The stored turns (session, place) that the request itself holds: no need to recall them."""
-        marks = await self._db.read(lambda conn: _marks(conn, entity, history))
-        return {(mark.session_id, mark.seq) for mark in marks.values()}
+        return Prepared(composed.block, composed.skip, seconds * 1000, composed.additions)
 
     async def recall(
-        self,
-        entity: Entity,
-        query: str,
-        now: datetime,
-        timezone: str,
+        self, entity: Entity, query: str, now: datetime, timezone: str
     ) -> tuple[ContextBlock | None, Skip | None]:
         """The block for a message, or why there is none. Stores nothing. Raises StoreError."""
-        found = await self._recaller.find(entity, query, now=now)
-        return self._render(found, self._settings.memory.token_budget, timezone)
-
-    def _render(self, found: Found, budget: int, timezone: str) -> tuple[ContextBlock | None, Skip | None]:
-        if found.query.small_talk:
-            return None, Skip.SMALL_TALK
-        pinned = any(fact.pinned for fact in found.standing)
-        if not found.scored and not pinned:
-            return None, Skip.NOTHING_RELEVANT
-        block = render(found.scored, found.standing, budget_tokens=budget, timezone=timezone)
-        return (block, None) if block.items else (None, Skip.NO_ROOM)
-
-    def _budget(self, request: ChatRequest) -> int:
-        memory = self._settings.memory
-        asked = sum(estimate_tokens(message.text) + 4 for message in request.messages)
-        return fit(memory.token_budget, memory.context_window, asked, request.max_tokens or REPLY_TOKENS)
-
-    async def _kept_block(self, entity: Entity, history: History) -> tuple[ContextBlock | None, Skip | None]:
-        """In a tool loop the block of the turn that began it goes in again, byte for byte."""
-        key = history.turn_key
-        if key is None:
-            return None, Skip.NO_QUERY
-        block = self._kept.get((entity, key)) or await self._db.read(lambda conn: receipts.block_for(conn, entity, key))
-        return (block, None) if block is not None else (None, Skip.NO_QUERY)
-
-    def _keep(
-        self, conversation: Conversation, history: History, block: ContextBlock, found: Found, request_id: str
-    ) -> None:
-        key = history.turn_key
-        if conversation.mode == "read":
-            if key is not None:
-                self._kept[conversation.entity, key] = block
-                while len(self._kept) > KEPT_BLOCKS:
-                    self._kept.popitem(last=False)
-            return
-        receipt = Receipt(request_id, conversation.entity, None, key, self._clock.now(), block)
-        # Not awaited: the one writer keeps order, so the receipt is there before the exchange is recorded.
-        self._background(self._put_receipt(receipt, found))
-
-    async def _put_receipt(self, receipt: Receipt, found: Found) -> None:
-        facts = [item.id for item in receipt.block.items if item.kind == "fact"]
-
-        async def put(conn: Connection) -> None:
-            await receipts.put(conn, receipt)
-            for kind, owner_id in await _hidden_since(conn, receipt, found):
-                await receipts.redact(conn, receipt.entity, kind, owner_id)
-            await fact_rows.count_recalled(conn, receipt.entity, facts, receipt.time)
-
-        try:
-            await self._db.write(put)
-        except StoreError as error:
-            log.warning("a receipt could not be stored: %s", type(error).__name__)
-
-    def _background(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        return await self._composer.recall(entity, query, now, timezone)
 
     async def drain(self) -> None:
         """Wait for writes under way."""
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        await self._composer.drain()
 
-    def drop_kept(self, entity: Entity) -> None:
+    def forget(self, entity: Entity) -> None:
         """Something of this entity was forgotten, corrected or erased: blocks kept in memory may still say it."""
-        for key in [key for key in self._kept if key[0] == entity]:
-            del self._kept[key]
+        self._composer.forget(entity)
 
     # --- after the reply -----------------------------------------------------------------------------------
 
@@ -274,7 +152,7 @@ class Memory:
     ) -> list[Turn]:
         entity, now = exchange.entity, self._clock.now()
         await entities.ensure(conn, entity, now)
-        marks = await _marks(conn, entity, history)
+        marks = await marks_of(conn, entity, history)
         where = await self._place(conn, exchange, history, marks, now)
         session_id = where.session_id
         if session_id is None:
@@ -303,7 +181,7 @@ class Memory:
         entity = exchange.entity
         if exchange.session_name is None:
             last = await sessions.last_user_seq(conn, entity, {mark.session_id for mark in marks.values()})
-            return conversations.place(history, marks, last, now, self._timeout)
+            return place(history, marks, last, now, self._timeout)
         named = await sessions.by_name(conn, entity, exchange.session_name)
         if named is None:
             news = tuple(said for said in history.new if said.message.role == "user")
@@ -411,31 +289,11 @@ def _assistant_name(messages: Sequence[Message]) -> str | None:
     return next((message.name for message in reversed(messages) if message.role == "assistant" and message.name), None)
 
 
-def own_words(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages without blocks of ours that a client echoed."""
-    return tuple(replace(message, text=cut_blocks(message.text)) for message in messages)
-
-
 def _head(history: History, where: Place, secret: bytes, exchange: Exchange) -> str | None:
     """The key of the conversation as it stands after the exchange."""
     if exchange.reply.text.strip():
         return history.extended(secret, exchange.entity, exchange.reply.text)
     return where.news[-1].key if where.news else None
-
-
-async def _marks(conn: Connection, entity: Entity, history: History) -> dict[str, sessions.Mark]:
-    keys = [said.key for said in history.said]
-    return await sessions.marks(conn, entity, [*keys, history.tail] if history.tail else keys)
-
-
-async def _hidden_since(conn: Connection, receipt: Receipt, found: Found) -> set[tuple[ItemKind, str]]:
-    """What a receipt quotes that was forgotten, corrected or removed between its recall and its being stored."""
-    quoted = {(item.kind, item.id) for item in receipt.block.items}
-    read = [s.candidate for s in found.scored if (s.candidate.kind, s.candidate.owner_id) in quoted]
-    hidden = await search.gone(conn, receipt.entity, read)
-    standing = await fact_rows.get_many(conn, receipt.entity, [fact.id for fact in found.standing])
-    current = {(fact.id, fact.text) for fact in standing if fact.status == "current"}
-    return hidden | {("fact", fact.id) for fact in found.standing if (fact.id, fact.text) not in current}
 
 
 async def _masked(text: str) -> str:

@@ -21,7 +21,8 @@ FactType = Literal["identity", "event", "pattern"]
 ThreadStatus = Literal["open", "resolved"]
 ItemKind = Literal["turn", "fact", "summary"]
 JobState = Literal["pending", "waiting", "running", "done", "dead"]
-Placement = Literal["system", "user"]
+Placement = Literal["system", "user", "split"]
+PartKind = Literal["stable", "recalled"]
 
 
 def new_id() -> str:
@@ -248,6 +249,16 @@ class ContextBlock:
     text: str
     tokens: int
     items: tuple[BlockItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a block that stands in a conversation: put in again byte for byte when its turn is history."""
+
+    kind: PartKind
+    key: str  # of the conversation (stable), or of the conversation up to one user turn (recalled)
+    block: ContextBlock  # without text: it was decided that nothing stands there
+    used_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memproxy.errors import SettingsError
+from memproxy.model import Placement
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -145,13 +146,22 @@ class Recall(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     resident: Count = 20_000  # passages kept in memory, of those who spoke last; about 3 kB each
 
 
+class Placements(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a block goes for the models of one target, where that differs: some templates refuse system text."""
+
+    openai: Placement | None = None
+    anthropic: Placement | None = None
+    gemini: Placement | None = None
+    ollama: Placement | None = None
+
+
 class Memory(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is put into a request."""
 
     enabled: bool = True
     token_budget: Count = 2000
     summary_budget: Count = 1000
-    placement: Literal["system", "user"] = "system"
+    placement: Placement = "system"
     deadline_ms: Positive = 250
     context_window: Positive | None = None  # the model's window in tokens, where known
 
@@ -212,6 +222,7 @@ class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8787
     target: str | None = None
     targets: Targets = Targets()
+    placements: Placements = Placements()
     entity: str | None = None
     entity_sources: list[str] = []
     db: str = "~/.memg/memory.db"
@@ -238,6 +249,11 @@ class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def database(self) -> Path:
         """Where the database file lies."""
         return Path(self.db).expanduser()
+
+    def placement(self, vendor: str) -> Placement:
+        """Where the block goes in requests of a vendor's shape."""
+        own: Placement | None = getattr(self.placements, vendor)
+        return own or self.memory.placement
 
     @property
     def loopback(self) -> bool:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.folding import fold_space
+from memproxy.interfaces import Connection
 from memproxy.model import Entity, Message
+from memproxy.store import sessions
 from memproxy.store.sessions import Mark
+from memproxy.trust import cut_blocks
 
 # A shorter last exchange ("ok" / "Sure!") may end many conversations; it identifies none.
 MIN_TAIL_CHARACTERS = 40
@@ -27,6 +30,7 @@ class Said:
 
     message: Message
     key: str
+    index: int  # the message's place in the request
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ def read_history(messages: Sequence[Message], secret: bytes, entity: Entity) -> 
     for index, message in enumerate(messages):
         if message.role in ("user", "assistant") and message.text.strip():
             key = link(secret, entity, key, message.role, message.text)
-            said.append(Said(message, key))
+            said.append(Said(message, key, index))
         if index == last_assistant:
             old = len(said)
     return History(tuple(said), old, _history_tail(said[:old], secret, entity))
@@ -88,6 +92,17 @@ def link(secret: bytes, entity: Entity, before: str, role: str, text: str) -> st
     """The key of a conversation with one more message, from the key before it ("" at the start)."""
     message = "\0".join((entity.tenant, entity.name, before, role, fold_space(text)))
     return hmac.new(secret, message.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
+
+
+def own_words(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages without blocks of ours that a client echoed."""
+    return tuple(replace(message, text=cut_blocks(message.text)) for message in messages)
+
+
+async def marks_of(conn: Connection, entity: Entity, history: History) -> dict[str, Mark]:
+    """The known keys among a request's, with the conversations they point to."""
+    keys = [said.key for said in history.said]
+    return await sessions.marks(conn, entity, [*keys, history.tail] if history.tail else keys)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,10 @@ class Recaller:
         )
         return Found(query, tuple(scored), tuple(seen.standing))
 
+    async def standing(self, entity: Entity) -> list[Fact]:
+        """What is always true of a person: pinned facts, and who they are. Raises StoreError."""
+        return await self._db.read(lambda conn: self._who(conn, entity))
+
     async def _look(
         self,
         conn: Connection,

@@ -25,7 +25,7 @@ from memproxy.model import Entity, ItemKind
 from memproxy.providers.client import ChatClient
 from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
-from memproxy.store import entities, erasure, jobs, meta, receipts
+from memproxy.store import entities, erasure, jobs, meta, placed, receipts
 from memproxy.store.sqlite import SqliteDatabase
 
 log = logging.getLogger(__name__)
@@ -81,6 +81,7 @@ class Parts:
         async def prune(conn: Connection) -> None:
             now = self.clock.now()
             await receipts.prune(conn, limits.days, limits.max, now)
+            await placed.prune(conn, limits.days, now)
             await jobs.prune(conn, now - JOBS_KEPT)
 
         while True:
@@ -158,7 +159,7 @@ class Parts:
 
     def changed(self, entity: Entity) -> None:
         """Rows of an entity changed by hand: kept blocks may be stale, passages may lack vectors, jobs may be due."""
-        self.memory.drop_kept(entity)
+        self.memory.forget(entity)
         if self.indexer is not None:
             self.indexer.wake()
         self.worker.wake()
@@ -166,7 +167,7 @@ class Parts:
     async def erase(self, entity: Entity) -> dict[str, int]:
         """Remove everything of an entity and its traces in the files; how many rows of each kind went."""
         counts = await self.db.write(lambda conn: erasure.erase(conn, entity))
-        self.memory.drop_kept(entity)
+        self.memory.forget(entity)
         self.recaller.forget(entity)
         await self.db.scrub()
         return counts

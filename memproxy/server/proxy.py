@@ -157,7 +157,8 @@ class Proxy:
             return skipped(Skip.ERROR)
         if mode == "write":
             return skipped(Skip.WRITE_ONLY, conversation, request)
-        prepared = await self._parts.memory.prepare(conversation, request, request_id)
+        placement = self._parts.settings.placement(targets.family(form.name, path.path, headers))
+        prepared = await self._parts.memory.prepare(conversation, request, request_id, placement)
         return Plan(conversation, request, prepared)
 
     async def _nobody(self) -> str:

@@ -17,6 +17,7 @@ _STEPS = (
     ("facts", "erase_facts"),
     ("receipt_items", "erase_receipt_items"),
     ("receipts", "erase_receipts"),
+    ("placed", "erase_placed"),
     ("jobs", "erase_jobs"),
     ("summaries", "erase_summaries"),
     ("turns", "erase_turns"),

@@ -449,12 +449,6 @@ VALUES (:tenant, :entity, :request_id, :ordinal, :kind, :owner_id, :section, :te
 -- A receipt by its request id alone; the caller checks whose it is.
 SELECT * FROM receipts WHERE request_id = :request_id;
 
--- name: receipts_for_turn
--- The newest whole receipt of a conversation up to one user turn.
-SELECT * FROM receipts
-WHERE tenant = :tenant AND entity = :entity AND turn_key = :turn_key AND redacted = 0
-ORDER BY time DESC, request_id DESC LIMIT 1;
-
 -- name: receipts_items
 -- The lines of a receipt.
 SELECT * FROM receipt_items WHERE tenant = :tenant AND entity = :entity AND request_id = :request_id ORDER BY ordinal;
@@ -475,6 +469,26 @@ DELETE FROM receipts WHERE time < :before;
 -- name: receipts_prune_many
 -- Remove the oldest receipts beyond the number that is kept.
 DELETE FROM receipts WHERE request_id IN (SELECT request_id FROM receipts ORDER BY time DESC LIMIT -1 OFFSET :keep);
+
+-- name: placed_put
+-- Store a part of a conversation's blocks, or that it was used again; nothing for an entity that is not known.
+INSERT INTO placed (tenant, entity, kind, key, text, tokens, items, used_at)
+SELECT tenant, entity, :kind, :key, :text, :tokens, :items, :used_at
+FROM entities WHERE tenant = :tenant AND entity = :entity
+ON CONFLICT (tenant, entity, kind, key) DO UPDATE
+SET text = excluded.text, tokens = excluded.tokens, items = excluded.items, used_at = excluded.used_at;
+
+-- name: placed_remove
+-- Remove one part.
+DELETE FROM placed WHERE tenant = :tenant AND entity = :entity AND kind = :kind AND key = :key;
+
+-- name: placed_prune
+-- Remove parts that were not used for long.
+DELETE FROM placed WHERE used_at < :before;
+
+-- name: erase_placed
+-- All parts of an entity.
+DELETE FROM placed WHERE tenant = :tenant AND entity = :entity;
 
 -- name: usage_add
 -- Count model calls.

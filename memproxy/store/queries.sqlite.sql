@@ -234,3 +234,16 @@ SELECT 1 AS found FROM {table}_vector_chunks00 WHERE _rowid_ <> rowid LIMIT 1;
 SELECT passage_id, distance FROM {table}
 WHERE embedding MATCH :vector AND k = :k AND scope = :scope
 ORDER BY distance;
+
+-- name: placed_of_keys
+-- The parts stored under any of the keys (a JSON array).
+SELECT p.* FROM json_each(:keys) k
+CROSS JOIN (SELECT 'stable' AS kind UNION ALL SELECT 'recalled') n
+CROSS JOIN placed p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = n.kind AND p.key = k.value;
+
+-- name: placed_drop
+-- Remove the parts that quote a source.
+DELETE FROM placed WHERE tenant = :tenant AND entity = :entity AND EXISTS (
+    SELECT 1 FROM json_each(items) i
+    WHERE json_extract(i.value, '$.kind') = :kind AND json_extract(i.value, '$.id') = :owner_id
+);

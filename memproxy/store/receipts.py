@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from memproxy.interfaces import Connection, Row
 from memproxy.model import BlockItem, ContextBlock, Entity, ItemKind, Receipt
+from memproxy.store import placed
 from memproxy.store.rows import scoped, to_time
 
 
@@ -34,17 +35,13 @@ async def get(conn: Connection, request_id: str) -> Receipt | None:
     return None if row is None else await _receipt(conn, row)
 
 
-async def block_for(conn: Connection, entity: Entity, turn_key: str) -> ContextBlock | None:
-    """The block that went in last for a user turn; None once something in it was forgotten or erased."""
-    row = await conn.one("receipts_for_turn", **scoped(entity), turn_key=turn_key)
-    return None if row is None else (await _receipt(conn, row)).block
-
-
 async def redact(conn: Connection, entity: Entity, kind: ItemKind, owner_id: str) -> int:
-    """Drop the words of a forgotten or erased source, and every block that held them; how many receipts that met.
+    """Drop the words of a forgotten or erased source, and every block that held them or would say them again; how many
+    receipts that met.
 
     The line itself stays, without text: that something was injected is no secret from the person.
     """
+    await placed.drop(conn, entity, kind, owner_id)
     rows = await conn.all("receipts_of_owner", **scoped(entity), kind=kind, owner_id=owner_id)
     for row in rows:
         await conn.run("receipts_redact", **scoped(entity), request_id=row["request_id"])

@@ -13,8 +13,8 @@ import pytest
 from memproxy.errors import StoreError
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection
-from memproxy.model import BlockItem, ContextBlock, Entity, Fact, Job, Passage, Receipt, Turn, new_id
-from memproxy.store import entities, facts, jobs, passages, receipts, sessions, summaries, turns, usage
+from memproxy.model import BlockItem, ContextBlock, Entity, Fact, Job, Part, PartKind, Passage, Receipt, Turn, new_id
+from memproxy.store import entities, facts, jobs, passages, placed, receipts, sessions, summaries, turns, usage
 from memproxy.store.sqlite import SqliteDatabase
 from memproxy.store.summaries import Summary
 
@@ -369,6 +369,7 @@ async def test_a_forgotten_fact_leaves_indexes_and_receipts_and_can_come_back(db
         await receipts.put(conn, receipt("r1", ("fact", row.id)))
         await receipts.put(conn, receipt("r2", ("turn", turn.id)))
         await receipts.put(conn, receipt("r3", ("fact", "another")))
+        await placed.put(conn, ADA, [part("k1", ("fact", row.id)), part("k2", ("fact", "another"))])
         await facts.set_status(conn, ADA, row.id, "forgotten", "asked", NOW)
         return row, turn
 
@@ -379,7 +380,8 @@ async def test_a_forgotten_fact_leaves_indexes_and_receipts_and_can_come_back(db
         found = await db.read(lambda conn, r=request_id: receipts.get(conn, r))  # type: ignore[misc]
         assert found is not None
         assert found.block.text == text
-    assert await db.read(lambda conn: receipts.block_for(conn, ADA, "key of r1")) is None
+    kept = await db.read(lambda conn: placed.of_keys(conn, ADA, ["k1", "k2"]))
+    assert [one.key for one in kept] == ["k2"]
     back = await db.write(lambda conn: facts.set_status(conn, ADA, row.id, "current", "undo", NOW))
     assert back is not None
     assert back.text == "Has a ferret"
@@ -538,20 +540,55 @@ def receipt(request_id: str, *sources: tuple[Any, str], entity: Entity = ADA, ti
     return Receipt(request_id, entity, "s1", f"key of {request_id}", time, block)
 
 
-async def test_receipts_come_back_whole_and_the_newest_block_of_a_turn_is_kept(db: SqliteDatabase) -> None:
-    older = receipt("r1", ("fact", "f1"), ("turn", "t1"))
-    newer = replace(receipt("r2", ("fact", "f1"), time=NOW + timedelta(seconds=1)), turn_key=older.turn_key)
+def part(key: str, *sources: tuple[Any, str], kind: PartKind = "recalled", used_at: datetime = NOW) -> Part:
+    return Part(kind, key, receipt(key, *sources).block, used_at)
+
+
+async def test_parts_of_a_conversation_come_back_as_they_were_to_their_own_entity(db: SqliteDatabase) -> None:
+    stable, recalled = part("k", ("fact", "f1"), kind="stable"), part("k", ("fact", "f1"), ("turn", "t1"))
+    other, nothing = part("l", ("turn", "t2")), Part("stable", "m", ContextBlock("", 0, ()), NOW)
 
     async def work(conn: Connection) -> None:
         await entities.ensure(conn, ADA, NOW)
-        await receipts.put(conn, newer)
-        await receipts.put(conn, older)
+        await placed.put(conn, ADA, [stable, recalled, other, nothing])
+        await placed.put(conn, BO, [stable])  # nobody known by that name: nothing happens
 
     await db.write(work)
-    assert await db.read(lambda conn: receipts.get(conn, "r1")) == older
+    found = await db.read(lambda conn: placed.of_keys(conn, ADA, ["k", "m", "x"]))
+    assert {(one.kind, one.key): one for one in found} == {
+        ("stable", "k"): stable,
+        ("recalled", "k"): recalled,
+        ("stable", "m"): nothing,
+    }
+    assert await db.read(lambda conn: placed.of_keys(conn, BO, ["k"])) == []
+    assert await db.write(lambda conn: placed.drop(conn, ADA, "turn", "t1")) == 1
+    assert await db.write(lambda conn: placed.drop(conn, ADA, "fact", "t2")) == 0
+    await db.write(lambda conn: placed.remove(conn, ADA, [stable]))
+    assert await db.read(lambda conn: placed.of_keys(conn, ADA, ["k", "l"])) == [other]
+
+
+async def test_parts_that_no_conversation_uses_are_dropped(db: SqliteDatabase) -> None:
+    async def work(conn: Connection) -> int:
+        await entities.ensure(conn, ADA, NOW)
+        await placed.put(conn, ADA, [part(f"k{d}", used_at=NOW - timedelta(days=d)) for d in range(5)])
+        await placed.put(conn, ADA, [part("k4", used_at=NOW)])
+        return await placed.prune(conn, keep_days=2.5, now=NOW)
+
+    assert await db.write(work) == 1
+    found = await db.read(lambda conn: placed.of_keys(conn, ADA, [f"k{d}" for d in range(5)]))
+    assert [one.key for one in found] == ["k0", "k1", "k2", "k4"]
+
+
+async def test_receipts_come_back_whole(db: SqliteDatabase) -> None:
+    stored = receipt("r1", ("fact", "f1"), ("turn", "t1"))
+
+    async def work(conn: Connection) -> None:
+        await entities.ensure(conn, ADA, NOW)
+        await receipts.put(conn, stored)
+
+    await db.write(work)
+    assert await db.read(lambda conn: receipts.get(conn, "r1")) == stored
     assert await db.read(lambda conn: receipts.get(conn, "r9")) is None
-    assert await db.read(lambda conn: receipts.block_for(conn, ADA, "key of r1")) == newer.block
-    assert await db.read(lambda conn: receipts.block_for(conn, BO, "key of r1")) is None
     assert await db.write(lambda conn: receipts.redact(conn, ADA, "turn", "t1")) == 1
     redacted = await db.read(lambda conn: receipts.get(conn, "r1"))
     assert redacted is not None

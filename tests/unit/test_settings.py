@@ -140,7 +140,7 @@ def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> No
         ({"chores": [1]}, ["chores[0] (from memg.json)", "text"]),
         ({"chores": ["("]}, ["chores (from memg.json)", "'('", "regular expression"]),
         ({"extraction": {"ignore": ["["]}}, ["extraction.ignore (from memg.json)", "regular expression"]),
-        ({"memory": {"placement": "top"}}, ["memory.placement (from memg.json)", "'top'", "system, user"]),
+        ({"memory": {"placement": "top"}}, ["memory.placement (from memg.json)", "'top'", "system, user, split"]),
         ({"llm": {"provider": "nobody"}}, ["llm.provider (from memg.json)", "openai"]),
         ({"recall": {"threshold": 2}}, ["recall.threshold (from memg.json)", "1.0"]),
         ({"session": {"timeout": "soon"}}, ["session.timeout (from memg.json)", "'soon'", '"30m"']),
