@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tests.json_texts import SPACE, VALUES, arrays, objects, strings
 
 TEXT_PART = objects(st.permutations([('"type"', '"text"'), ('"text"', '"hi"'), ('"cache_control"', "{}")]).map(list))
-CONTENTS = st.one_of(strings(), st.just('""'), st.just("null"), arrays(st.one_of(TEXT_PART, VALUES)), VALUES)
+PARTS = arrays(st.one_of(TEXT_PART, VALUES))
+CONTENTS = st.one_of(strings(), st.just('""'), st.just("null"), PARTS, VALUES)
 ROLES = st.sampled_from(
     ['"system"', '"developer"', '"user"', '"assistant"', '"tool"', '"us\\u0065r"', '"function"', '"x"', "null", "1"]
 )
@@ -44,10 +45,9 @@ def chats() -> st.SearchStrategy[bytes]:
 TYPES = st.sampled_from(
     ['"message"', '"mess\\u0061ge"', '"reasoning"', '"function_call"', '"function_call_output"', '"x"', "null", "1"]
 )
-ITEMS = objects(
-    st.one_of(member_lists(), st.tuples(TYPES, member_lists()).map(lambda both: [('"type"', both[0]), *both[1]]))
-)
-INPUTS = st.one_of(strings(), strings(), arrays(st.one_of(ITEMS, ITEMS, VALUES)), st.just("null"), VALUES)
+TYPED_ITEMS = objects(st.tuples(TYPES, member_lists()).map(lambda both: [('"type"', both[0]), *both[1]]))
+LISTS = arrays(st.one_of(objects(member_lists()), TYPED_ITEMS, VALUES))
+INPUTS = st.sampled_from([LISTS, LISTS, LISTS, LISTS, strings(), st.just("null"), VALUES]).flatmap(lambda kind: kind)
 INSTRUCTIONS = st.one_of(strings(), st.just("null"), VALUES)
 
 
