@@ -112,7 +112,7 @@ class Memory:
         await self._composer.drain()
 
     def forget(self, entity: Entity) -> None:
-        """Something of this entity was forgotten, corrected or erased: blocks kept in memory may still say it."""
+        """Let go of everything kept in memory of an entity."""
         self._composer.forget(entity)
 
     # --- after the reply -----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from memproxy.model import Addition, BlockItem, ChatRequest, ContextBlock, Part,
 
 MOST_BUDGETS = 3  # of the token budget: what all parts of a conversation may take together
 FEWEST_BUDGETS = 1.5  # what is left in place when they would take more
-LEAST_SHARE = 0.25  # of the budget: with less room than that, old parts make way
+LEAST_SHARE = 0.25  # of the budget: a new part can have that much, or old parts make way
 
 
 def place(text: str, placement: Placement, request: ChatRequest) -> tuple[Addition, ...]:
@@ -71,7 +71,7 @@ def make_room(standing: InPlace, budget: int) -> tuple[InPlace, int, Sequence[Pa
     free = MOST_BUDGETS * budget - standing.tokens
     gone: list[Part] = []
     kept = list(standing.recalled)
-    if free < LEAST_SHARE * budget:
+    if free // 2 < LEAST_SHARE * budget:
         while kept and standing.tokens - _tokens(gone) > FEWEST_BUDGETS * budget:
             gone.append(kept.pop(0)[1])
         free += _tokens(gone)

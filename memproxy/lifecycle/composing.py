@@ -63,6 +63,7 @@ class _Kept:
     """What has to be kept of a request: its receipt, and the parts that may have to go in again."""
 
     receipt: Receipt
+    revision: int  # of the entity, when all of it was read
     fresh: Sequence[Part]  # decided for this request
     again: Sequence[Part] = ()  # put in again
     gone: Sequence[Part] = ()  # not put in any more
@@ -116,11 +117,14 @@ class Composer:
         key = history.turn_key or ""
         said = [one for one in history.new if one.message.role == "user"]
         if not said:  # in a tool loop the block of the turn that began it goes in again, byte for byte
-            part = (await self._placed.of_keys(entity, [key])).get(("recalled", key))
+            parts = await self._placed.of_keys(entity, [key])
+            part = parts.get("recalled", key)
             if part is None:
                 return Composed(Skip.NO_QUERY)
             additions = place(part.block.text, placement, request)
-            self._keep(conversation, _Kept(self._receipt(entity, request_id, key, part.block), (), [part]))
+            self._keep(
+                conversation, _Kept(self._receipt(entity, request_id, key, part.block), parts.revision, (), [part])
+            )
             return Composed(None, part.block, additions)
         budget = self._room(request, self._budget)
         if budget <= 0:
@@ -132,7 +136,7 @@ class Composer:
         additions = place(block.text, placement, request)
         part = Part("recalled", key, block, self._clock.now())
         receipt = self._receipt(entity, request_id, key, block)
-        self._keep(conversation, _Kept(receipt, [part], found=found))
+        self._keep(conversation, _Kept(receipt, found.revision, [part], found=found))
         return Composed(None, block, additions)
 
     # --- a stable part, and one a turn -----------------------------------------------------------------------
@@ -170,7 +174,8 @@ class Composer:
                 standing = InPlace(standing.stable, (*standing.recalled, (newest.index, fresh[-1])))
         whole = standing.block()
         kept = [part for part in again if part not in gone]
-        self._keep(conversation, _Kept(self._receipt(entity, request_id, newest.key, whole), fresh, kept, gone, found))
+        receipt = self._receipt(entity, request_id, newest.key, whole)
+        self._keep(conversation, _Kept(receipt, parts.revision, fresh, kept, gone, found))
         return Composed(None, whole, standing.additions()) if whole.items else Composed(skip)
 
     # --- recalling -------------------------------------------------------------------------------------------
@@ -200,10 +205,10 @@ class Composer:
 
     def _keep(self, conversation: Conversation, kept: _Kept) -> None:
         if conversation.mode == "read":
-            self._placed.keep(conversation.entity, [*kept.fresh, *self._used(kept.again)])
+            self._placed.keep(conversation.entity, [*kept.fresh, *self._used(kept.again)], kept.revision)
             return
         # That nothing stands there is remembered even of somebody who is not known yet, and of whom no row may be.
-        self._placed.keep(conversation.entity, [part for part in kept.fresh if not part.block.text])
+        self._placed.keep(conversation.entity, [part for part in kept.fresh if not part.block.text], kept.revision)
         # Not awaited: the one writer keeps order, so all of it is there before the exchange is recorded.
         self._background(self._store(kept))
 
@@ -250,7 +255,7 @@ class Composer:
             await asyncio.wait(self._tasks)
 
     def forget(self, entity: Entity) -> None:
-        """Something of this entity was forgotten, corrected or erased: parts kept in memory may still say it."""
+        """Let go of everything kept in memory of an entity."""
         self._placed.forget(entity)
 
 

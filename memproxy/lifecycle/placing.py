@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memproxy.context.placement import InPlace
 from memproxy.interfaces import Connection, Database
 from memproxy.lifecycle.history import History, Said, link
 from memproxy.model import Entity, Part, PartKind
-from memproxy.store import placed
+from memproxy.store import placed, search
 
 MOST_UNSTORED = 1000  # parts kept in memory
 
 _KINDS: tuple[PartKind, ...] = ("stable", "recalled")
-Parts = Mapping[tuple[PartKind, str], Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts found under some keys, in one snapshot of the database."""
+
+    found: Mapping[tuple[PartKind, str], Part]
+    revision: int  # of the entity, see `store.search.Extent`
+
+    def get(self, kind: PartKind, key: str) -> Part | None:
+        """The part of this kind under a key."""
+        return self.found.get((kind, key))
 
 
 class PlacedParts:
@@ -23,30 +35,42 @@ class PlacedParts:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._unstored: OrderedDict[tuple[Entity, PartKind, str], Part] = OrderedDict()
+        self._unstored: OrderedDict[tuple[Entity, PartKind, str], tuple[int, Part]] = OrderedDict()
 
     async def of_keys(self, entity: Entity, keys: Iterable[str]) -> Parts:
         """The parts under any of the keys. Raises StoreError."""
         wanted = list(keys)
-        stored = await self._db.read(lambda conn: placed.of_keys(conn, entity, wanted))
+
+        async def read(conn: Connection) -> tuple[list[Part], int]:
+            return await placed.of_keys(conn, entity, wanted), (await search.extent(conn, entity)).revision
+
+        stored, revision = await self._db.read(read)
         found = {(part.kind, part.key): part for part in stored}
         for key in wanted:
             for kind in _KINDS:
-                part = self._unstored.get((entity, kind, key))
+                part = self._in_memory(entity, kind, key, revision)
                 if part is not None and ((kind, key) not in found or found[kind, key].used_at < part.used_at):
                     found[kind, key] = part
-        return found
+        return Parts(found, revision)
 
-    def keep(self, entity: Entity, parts: Iterable[Part]) -> None:
+    def _in_memory(self, entity: Entity, kind: PartKind, key: str, revision: int) -> Part | None:
+        """A part kept in memory, unless anything of the entity was changed since: it may say what was forgotten."""
+        made, part = self._unstored.get((entity, kind, key), (revision, None))
+        if part is None or made == revision or not part.block.items:
+            return part
+        del self._unstored[entity, kind, key]
+        return None
+
+    def keep(self, entity: Entity, parts: Iterable[Part], revision: int) -> None:
         """Keep parts in memory: of a request that leaves no row, or of somebody who is not known yet."""
         for part in parts:
-            self._unstored[entity, part.kind, part.key] = part
+            self._unstored[entity, part.kind, part.key] = (revision, part)
             self._unstored.move_to_end((entity, part.kind, part.key))
         while len(self._unstored) > MOST_UNSTORED:
             self._unstored.popitem(last=False)
 
     def forget(self, entity: Entity) -> None:
-        """Something of this entity was forgotten, corrected or erased: parts kept in memory may still say it."""
+        """Let go of everything kept in memory of an entity."""
         for key in [key for key in self._unstored if key[0] == entity]:
             del self._unstored[key]
 
@@ -66,12 +90,12 @@ def in_place(
     The recalled part of the newest turn stands too, if the turn is sent again within the timeout: in a tool loop, in a
     retry, for another answer. `newest` is that turn's key, and "" where it has to stand (in a tool loop).
     """
-    stable = parts.get(("stable", conversation))
+    stable = parts.get("stable", conversation)
     if stable is not None and now - stable.used_at > timeout:
         stable = None
     recalled = []
     for said in asked:
-        part = parts.get(("recalled", said.key))
+        part = parts.get("recalled", said.key)
         if part is not None and (said.key != newest or now - part.used_at <= timeout):
             recalled.append((said.index, part))
     return InPlace(stable, tuple(recalled))

@@ -33,6 +33,7 @@ class Found:
     query: Query
     scored: tuple[Scored, ...]
     standing: tuple[Fact, ...] = ()  # pinned facts, and who the person is
+    revision: int = -1  # of the entity, when all of it was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class Recaller:
             readings=seen.readings,
             limit=self._limit,
         )
-        return Found(query, tuple(scored), tuple(seen.standing))
+        return Found(query, tuple(scored), tuple(seen.standing), seen.extent.revision)
 
     async def standing(self, entity: Entity) -> list[Fact]:
         """What is always true of a person: pinned facts, and who they are. Raises StoreError."""

@@ -158,8 +158,7 @@ class Parts:
         ]
 
     def changed(self, entity: Entity) -> None:
-        """Rows of an entity changed by hand: kept blocks may be stale, passages may lack vectors, jobs may be due."""
-        self.memory.forget(entity)
+        """Rows of an entity changed by hand: passages may lack vectors, jobs may be due."""
         if self.indexer is not None:
             self.indexer.wake()
         self.worker.wake()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -28,7 +29,8 @@ class EntityRow:
 
 async def ensure(conn: Connection, entity: Entity, now: datetime) -> None:
     """Know the entity, and that it was active now."""
-    await conn.run("entities_ensure", **scoped(entity), now=now)
+    # A revision begins anywhere: somebody who was erased and comes back does not meet copies of who they were.
+    await conn.run("entities_ensure", **scoped(entity), now=now, revision=secrets.randbelow(1 << 31))
     if entity.name != SHARED:
         await conn.run("meta_put_new", key=_NAMED_SEEN, value="1")
 

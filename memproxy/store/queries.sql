@@ -23,7 +23,8 @@ INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO NOTHING
 
 -- name: entities_ensure
 -- Know an entity, and that it was active now.
-INSERT INTO entities (tenant, entity, first_seen, last_seen) VALUES (:tenant, :entity, :now, :now)
+INSERT INTO entities (tenant, entity, first_seen, last_seen, revision)
+VALUES (:tenant, :entity, :now, :now, :revision)
 ON CONFLICT (tenant, entity) DO UPDATE
 SET last_seen = CASE WHEN excluded.last_seen > last_seen THEN excluded.last_seen ELSE last_seen END;
 

@@ -52,7 +52,7 @@ class Extent:
 
     passages: int = 0
     terms: int = 0  # of all passages together
-    revision: int = 0  # grows with every change or removal, not with additions
+    revision: int = -1  # grows with every change or removal, not with additions
     vectors_changed: int = 0  # grows with every change of its vectors, additions among them
 
 

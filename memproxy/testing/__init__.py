@@ -2,6 +2,7 @@
 
 from memproxy.embedders.hashing import HashEmbedder
 from memproxy.testing.clock import FrozenClock
+from memproxy.testing.prefix_cache import PrefixCache
 from memproxy.testing.upstream import Answer, Die, Request, ScriptedUpstream, Wait, completion, stream
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "Die",
     "FrozenClock",
     "HashEmbedder",
+    "PrefixCache",
     "Request",
     "ScriptedUpstream",
     "Wait",
