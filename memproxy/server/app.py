@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memproxy.interfaces import Clock
 from memproxy.server.access import Access
 from memproxy.server.api import build_api
+from memproxy.server.cors import Cors
 from memproxy.server.identity import AS_PREFIX
 from memproxy.server.parts import Parts, open_parts
 from memproxy.server.proxy import Proxy
@@ -54,7 +55,8 @@ async def open_app(settings: Settings, clock: Clock | None = None) -> AsyncItera
     async with open_parts(settings, clock) as parts, open_client() as client:
         parts.start()
         try:
-            yield App(parts, build_api(parts, access), Proxy(parts, access, client), Upgrades(parts, access, client))
+            api = Cors(build_api(parts, access), access, settings.allowed_origins)
+            yield App(parts, api, Proxy(parts, access, client), Upgrades(parts, access, client))
         finally:
             await client.drain(DRAIN_SECONDS)  # what answers have left to record
             await parts.stop()

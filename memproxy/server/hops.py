@@ -34,6 +34,9 @@ _HANDSHAKE = frozenset(
     )
 )
 _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_EVENTS = re.compile(rb"\s*text/event-stream\s*(;|$)", re.IGNORECASE)
+# What nginx and others go by who collect an answer, or keep it, before they pass it on.
+_UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
@@ -54,10 +57,13 @@ def response_headers(status: int, headers: Iterable[tuple[bytes, bytes]]) -> Raw
 
     Those that a proxy like this one added behind us are left out: ours take their place. An answer without a body says
     nothing of its length: servers take it for the length of what follows. A value with control characters in it (no
-    HTTP) would be refused by the server as well.
+    HTTP) would be refused by the server as well. Event streams say that they are not to be held back.
     """
     kept = [(name, value) for name, value in _end_to_end(headers) if not name.startswith(_OURS)]
     kept = [(name, value) for name, value in kept if not _CONTROLS.search(value)]
+    if any(name == b"content-type" and _EVENTS.match(value) for name, value in kept):
+        names = {name for name, _ in kept}
+        kept += [pair for pair in _UNBUFFERED if pair[0] not in names]
     return [(name, value) for name, value in kept if name != b"content-length"] if status in (204, 304) else kept
 
 

@@ -7,12 +7,11 @@ import contextlib
 import gzip
 import json
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import httptools
 import openai
 import pytest
 import uvicorn
@@ -23,8 +22,8 @@ from memproxy.server.upstream import UpstreamClient, open_client
 from memproxy.testing import Answer, Die, ScriptedUpstream, Wait, stream
 from memproxy.testing.upstream import Piece
 from memproxy.wire import ChatCompletions
+from tests.raw import fetch, request_bytes, until
 
-CHAT = b"/v1/chat/completions"
 ADDED = [(b"x-memg-request-id", b"r1")]
 
 
@@ -83,13 +82,6 @@ async def _whole(receive: Receive) -> bytes:
     return body
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds, for ten seconds at most."""
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - what is waited for is the server's state, which has no event
-            await asyncio.sleep(0.005)
-
-
 class _Server(uvicorn.Server):
     """A server that leaves the process's signals alone."""
 
@@ -117,67 +109,6 @@ async def serving(upstream_url: str, **options: Any) -> AsyncIterator[Front]:
             server.should_exit = True
             server.force_exit = True
             await task
-
-
-@dataclass
-class Got:
-    """A response, read from the socket without interpretation beyond its framing."""
-
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
-    whole: bool  # the framing says that nothing is missing
-    raw: bytes
-
-
-class _Response:
-    def __init__(self) -> None:
-        self.headers: list[tuple[bytes, bytes]] = []
-        self.body: list[bytes] = []
-        self.whole = False
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers.append((name, value))
-
-    def on_body(self, body: bytes) -> None:
-        self.body.append(body)
-
-    def on_message_complete(self) -> None:
-        self.whole = True
-
-
-def request_bytes(
-    method: str = "POST",
-    target: bytes = CHAT,
-    headers: Sequence[tuple[str, str]] = (),
-    body: bytes = b'{"messages":[{"role":"user","content":"hi"}]}',
-) -> bytes:
-    lines = [f"{method} ".encode() + target + b" HTTP/1.1", b"host: here", b"connection: close"]
-    lines += [f"{name}: {value}".encode() for name, value in headers]
-    if body:
-        lines.append(b"content-length: %d" % len(body))
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
-
-
-async def fetch(port: int, sent: bytes | None = None) -> Got:
-    """Send one request and read until the server closes."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(request_bytes() if sent is None else sent)
-    await writer.drain()
-    raw = b""
-    async with asyncio.timeout(30):
-        while data := await reader.read(1 << 16):
-            raw += data
-    writer.close()
-    response = _Response()
-    parser = httptools.HttpResponseParser(response)
-    try:
-        parser.feed_data(raw)
-    except httptools.HttpParserError:
-        response.whole = False
-    if sent is not None and sent.startswith(b"HEAD"):
-        response.whole = True
-    return Got(parser.get_status_code(), response.headers, b"".join(response.body), response.whole, raw)
 
 
 CHUNKS = list(stream("Grüße 🎉 aus Köln\u2028und \u0085 mehr").pieces)
@@ -227,7 +158,8 @@ async def test_status_and_bytes_reach_the_client_as_the_upstream_sent_them(name:
     assert got.whole
     sent = [(bytes(str(name), "ascii"), bytes(str(value), "ascii")) for name, value in answer.headers]
     framing = (b"connection", b"transfer-encoding")
-    assert [pair for pair in got.headers if pair[0] not in framing] == [*sent, *ADDED]
+    unbuffered = [(b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")] if answer.headers == SSE else []
+    assert [pair for pair in got.headers if pair[0] not in framing] == [*sent, *unbuffered, *ADDED]
     assert len(front.completed) == 1
 
 
