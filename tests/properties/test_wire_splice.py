@@ -213,7 +213,7 @@ def test_an_injected_request_for_content_says_the_same_and_the_block(
     before = read(body)
     changed = [key for key in after if key not in before or after[key] != before[key]]
     if changed in (["systemInstruction"], ["system_instruction"]):
-        assert placement == "system"
+        assert placement != "user"
         assert not any(before.get(key) for key in ("cachedContent", "cached_content"))
         old = before.get(changed[0])
         new = {"parts": [{"text": block}]} if changed[0] not in before else {"parts": [{"text": block}], "role": None}
