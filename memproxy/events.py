@@ -16,6 +16,7 @@ class Skip(StrEnum):
     DISABLED = "disabled"  # memory.enabled is false
     OFF = "off"  # X-MemG-Memory: off, or a value nobody knows
     WRITE_ONLY = "write-only"  # X-MemG-Memory: write
+    HOP = "hop"  # a proxy of the same memory has seen the request before
     ORIGIN = "origin"  # a foreign Host or Origin
     NO_ENTITY = "no-entity"  # nobody said whose memory it is
     BAD_ENTITY = "bad-entity"  # too long, control characters, not UTF-8

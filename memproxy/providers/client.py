@@ -6,7 +6,7 @@ import asyncio
 import email.utils
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,15 +43,22 @@ class Completion:
     output_tokens: int | None
 
 
+Marks = Callable[[str], Mapping[str, str]]
+
+
 class ChatClient:
     """Calls chat endpoints over one pooled HTTP client; remembers per model which options a server refuses."""
 
-    def __init__(self, timeout: float = 60.0, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, timeout: float = 60.0, options: Mapping[str, Any] | None = None, marks: Marks = lambda base_url: {}
+    ) -> None:
+        """`marks` gives headers to send along to a base URL, besides those that authorise the call."""
         # A proxy named by the environment is for the way out; this machine is reached directly.
         direct = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))
         self._http = httpx.AsyncClient(timeout=httpx.Timeout(timeout, connect=10.0), mounts=direct)
         self._patience = timeout
         self._options = dict(options or {})
+        self._marks = marks
         self._refused: dict[tuple[str, str], set[str]] = {}
 
     async def close(self) -> None:
@@ -99,7 +106,7 @@ class ChatClient:
 
     async def _post(self, endpoint: Endpoint, body: Mapping[str, Any]) -> httpx.Response:
         """The whole answer, within the time limit and of a size that an answer can have."""
-        headers = {**_guard(endpoint), **endpoint.headers}
+        headers = {**_guard(endpoint), **self._marks(endpoint.base_url), **endpoint.headers}
         url = chat_completions_url(endpoint.base_url)
         try:
             request = self._http.build_request("POST", url, json=body, headers=headers)

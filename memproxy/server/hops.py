@@ -40,16 +40,18 @@ _UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
-def request_headers(headers: Iterable[tuple[bytes, bytes]], length: int | None) -> RawHeaders:
-    """The headers that go upstream, in order, with repeats.
+def request_headers(
+    headers: Iterable[tuple[bytes, bytes]], length: int | None, mark: bytes | None = None
+) -> RawHeaders:
+    """The headers that go upstream, in order, with repeats; after them the mark of this proxy, if there is one.
 
     With a `length` (the body is held whole) exactly one Content-Length says so; without, the client's own stays.
     """
     kept = [(name, value) for name, value in _end_to_end(headers) if name not in _NOT_SENT_UP]
     kept = [(name, value) for name, value in kept if not name.startswith(_OURS)]
-    if length is None:
-        return kept
-    return _with_length(kept, b"%d" % length)
+    if length is not None:
+        kept = _with_length(kept, b"%d" % length)
+    return kept if mark is None else [*kept, (b"x-memg-hop", mark)]
 
 
 def response_headers(status: int, headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:

@@ -24,6 +24,7 @@ from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
 from memproxy.providers.client import ChatClient
 from memproxy.recall.recall import Recaller
+from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
 from memproxy.store import entities, erasure, jobs, meta, placed, receipts
 from memproxy.store.sqlite import SqliteDatabase
@@ -49,6 +50,7 @@ class Parts:
     curator: Curator
     clock: Clock
     metrics: Metrics
+    mark: HopMark  # of what this memory's proxies send upstream
     named_at_start: bool  # whether the store had seen a named entity when it was opened
     draining: bool = False
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -189,7 +191,8 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         embedder, problem = await _open_embedder(settings)
         if embedder is not None:
             stack.push_async_callback(embedder.close)
-        client = ChatClient(settings.llm.timeout, settings.llm.options)
+        mark = HopMark(secret, clock)
+        client = ChatClient(settings.llm.timeout, settings.llm.options, mark.headers)
         stack.push_async_callback(client.close)
         plan = plan_extraction(settings, secret)
         zone = ZoneInfo(settings.timezone)
@@ -200,7 +203,20 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)
         curator = Curator(db, embedder, secret, clock, learning=plan.own is not None)
         yield Parts(
-            settings, db, embedder, problem, plan, recaller, indexer, worker, memory, curator, clock, metrics, named
+            settings,
+            db,
+            embedder,
+            problem,
+            plan,
+            recaller,
+            indexer,
+            worker,
+            memory,
+            curator,
+            clock,
+            metrics,
+            mark,
+            named,
         )
 
 

@@ -79,6 +79,7 @@ class Proxy:
             )  # fmt: skip
             self._count("passthrough", outcome)
             return
+        upstream = replace(upstream, mark=self._parts.mark.for_target(base_url))
         body = await read_body(scope, receive)
         if body is None:
             return  # the client left before it had sent its request
@@ -121,6 +122,8 @@ class Proxy:
         request: ChatRequest | None = None
         try:
             mode = identity.memory_mode(headers)
+            if self._parts.mark.made_here(headers):
+                raise identity.Refused(Skip.HOP)
             if not self._parts.settings.memory.enabled:
                 raise identity.Refused(Skip.DISABLED)
             if self._access.foreign(headers):
@@ -145,7 +148,8 @@ class Proxy:
                 raise identity.Refused(Skip.CHORE)
             if name is None:
                 name = await self._nobody()
-            conversation = self._conversation(name, mode, headers, caller)
+            # A mere count of tokens leaves nothing: it reads what the request after it will be given.
+            conversation = self._conversation(name, mode if form.records else "read", headers, caller)
         except identity.Refused as refused:
             return skipped(Skip(refused.reason))
         except StoreError:

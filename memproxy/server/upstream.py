@@ -72,6 +72,7 @@ class UpstreamRequest:
     query: bytes  # raw, as it came
     headers: RawHeaders
     body: bytes | None = None
+    mark: bytes | None = None  # tells a proxy of the same memory, should there be one, to keep out of it
 
     @property
     def url(self) -> str:
@@ -143,10 +144,11 @@ class UpstreamClient:
 
     async def _send(self, request: UpstreamRequest, data: bytes | AsyncIterator[bytes] | None) -> UpstreamResponse:
         length = len(request.body) if request.body is not None else None
+        headers = hops.request_headers(request.headers, length, request.mark)
         response = await self._session.request(
             request.method,
             URL(request.url, encoded=True),
-            headers=verbatim.headers_as_text(hops.request_headers(request.headers, length)),
+            headers=verbatim.headers_as_text(headers),
             data=data,
             allow_redirects=False,
         )
