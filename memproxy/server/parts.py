@@ -221,6 +221,8 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
 
 
 async def _open_embedder(settings: Settings) -> tuple[Embedder | None, str | None]:
+    if not settings.memory.enabled:
+        return None, "not loaded while memory is off"
     if settings.embed.provider == "off":
         return None, "switched off by embed.provider"
     embedder: Embedder | None = None

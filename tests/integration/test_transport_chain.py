@@ -103,7 +103,7 @@ async def test_extraction_calls_through_a_proxy_are_no_chats(tmp_path: Path) -> 
         (tmp_path / name).mkdir()
     store = str(tmp_path / "memory.db")
     async with World.open(tmp_path / "b", db=store) as second:
-        reached = {"db": store, "llm__base_url": f"{second.url}/v1", "extraction__turns": 1}
+        reached: dict[str, Any] = {"db": store, "llm__base_url": f"{second.url}/v1", "extraction__turns": 1}
         async with World.open(tmp_path / "a", **reached) as first:
             second.up.reply('{"facts": [{"text": "Has a kayak called Petrel"}]}')
             await first.chat("Bo", [user("I have a kayak called Petrel")])
