@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.chores import is_chore
@@ -76,7 +76,10 @@ class Memory:
 
     def is_chore(self, request: ChatRequest) -> bool:
         """Whether the request is a front end's own call: relayed, neither injected nor learned from."""
-        return is_chore(request, self._chores)
+        return is_chore(replace(request, messages=self._own_words(request.messages)), self._chores)
+
+    def _own_words(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        return own_words(messages, self._settings.added_elements)
 
     # --- before the reply ----------------------------------------------------------------------------------
 
@@ -139,7 +142,7 @@ class Memory:
         self._worker.wake()
 
     async def _record(self, exchange: Exchange) -> list[Turn]:
-        messages = own_words(exchange.messages)
+        messages = self._own_words(exchange.messages)
         history = read_history(messages, self._secret, exchange.entity)
         masked = {}
         for said in history.new:

@@ -11,22 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memproxy.errors import NotUnderstood
-from memproxy.model import Addition, BlockItem, ChatRequest, ContextBlock, Part, Placement
+from memproxy.model import Addition, BlockItem, ContextBlock, Part
 
 MOST_BUDGETS = 3  # of the token budget: what all parts of a conversation may take together
 FEWEST_BUDGETS = 1.5  # what is left in place when they would take more
 LEAST_SHARE = 0.25  # of the budget: a new part can have that much, or old parts make way
-
-
-def place(text: str, placement: Placement, request: ChatRequest) -> tuple[Addition, ...]:
-    """A whole block's text as an addition to a request. Raises NotUnderstood ("unspliceable") where it has no place."""
-    if placement != "user":
-        return (Addition(text),)
-    newest = next((i for i in reversed(range(len(request.messages))) if request.messages[i].role == "user"), None)
-    if newest is None:
-        raise NotUnderstood("unspliceable")
-    return (Addition(text, newest),)
 
 
 @dataclass(frozen=True, slots=True)

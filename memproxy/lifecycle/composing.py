@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memproxy.context.budget import estimate_tokens, fit
-from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room, place
+from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
 from memproxy.context.render import render, render_recalled, render_stable
 from memproxy.errors import StoreError
 from memproxy.events import Skip
@@ -79,6 +79,7 @@ class Composer:
         self._budget = settings.memory.token_budget
         self._window = settings.memory.context_window
         self._timeout = timedelta(seconds=settings.session.timeout)
+        self._added = settings.added_elements
         self._secret = secret
         self._clock = clock
         self._placed = PlacedParts(db)
@@ -88,13 +89,13 @@ class Composer:
         self, conversation: Conversation, request: ChatRequest, request_id: str, placement: Placement
     ) -> Composed:
         """The additions to a request. What has to be kept of them is stored behind the scenes."""
-        history = read_history(own_words(request.messages), self._secret, conversation.entity)
+        history = read_history(own_words(request.messages, self._added), self._secret, conversation.entity)
         asked = [said for said in history.said if said.message.role == "user"]
         if not asked:
             return Composed(Skip.NO_QUERY)
         if placement == "split":
             return await self._split(conversation, request, request_id, history, asked)
-        return await self._whole(conversation, request, request_id, history, placement)
+        return await self._whole(conversation, request, request_id, history, asked, placement)
 
     async def recall(
         self, entity: Entity, query: str, now: datetime, timezone: str
@@ -111,33 +112,32 @@ class Composer:
         request: ChatRequest,
         request_id: str,
         history: History,
+        asked: Sequence[Said],
         placement: Placement,
     ) -> Composed:
-        entity = conversation.entity
-        key = history.turn_key or ""
+        entity, newest = conversation.entity, asked[-1]
+        place = newest.index if placement == "user" else None
         said = [one for one in history.new if one.message.role == "user"]
         if not said:  # in a tool loop the block of the turn that began it goes in again, byte for byte
-            parts = await self._placed.of_keys(entity, [key])
-            part = parts.get("recalled", key)
-            if part is None:
+            parts = await self._placed.of_keys(entity, [newest.key])
+            part = parts.get("recalled", newest.key)
+            if part is not None:
+                receipt = self._receipt(entity, request_id, newest.key, part.block)
+                self._keep(conversation, _Kept(receipt, parts.revision, (), [part]))
+                return Composed(None, part.block, (Addition(part.block.text, place),))
+            if not _speaks(request):
                 return Composed(Skip.NO_QUERY)
-            additions = place(part.block.text, placement, request)
-            self._keep(
-                conversation, _Kept(self._receipt(entity, request_id, key, part.block), parts.revision, (), [part])
-            )
-            return Composed(None, part.block, additions)
         budget = self._room(request, self._budget)
         if budget <= 0:
             return Composed(Skip.NO_ROOM)
-        found = await self._find(conversation, history, said)
+        found = await self._find(conversation, history, said or [newest])
         block, skip = _rendered(found, budget, conversation.timezone)
         if block is None:
             return Composed(skip)
-        additions = place(block.text, placement, request)
-        part = Part("recalled", key, block, self._clock.now())
-        receipt = self._receipt(entity, request_id, key, block)
+        part = Part("recalled", newest.key, block, self._clock.now())
+        receipt = self._receipt(entity, request_id, newest.key, block)
         self._keep(conversation, _Kept(receipt, found.revision, [part], found=found))
-        return Composed(None, block, additions)
+        return Composed(None, block, (Addition(block.text, place),))
 
     # --- a stable part, and one a turn -----------------------------------------------------------------------
 
@@ -164,10 +164,10 @@ class Composer:
         gone: Sequence[Part] = ()
         skip: Skip | None = Skip.NO_QUERY
         found: Found | None = None
-        if said and all(place != newest.index for place, _ in standing.recalled):
+        if (said or _speaks(request)) and all(place != newest.index for place, _ in standing.recalled):
             room = self._room(request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
-            found = await self._find(conversation, history, said)
+            found = await self._find(conversation, history, said or [newest])
             block, skip = _recalled(found, standing, budget, conversation.timezone)
             if block is not None:
                 fresh.append(Part("recalled", newest.key, block, now))
@@ -257,6 +257,15 @@ class Composer:
     def forget(self, entity: Entity) -> None:
         """Let go of everything kept in memory of an entity."""
         self._placed.forget(entity)
+
+
+def _speaks(request: ChatRequest) -> bool:
+    """Whether it is the person's turn, be it that a program alone said something in it, and not a tool's answer.
+
+    Then recall goes by the last words they typed.
+    """
+    newest = request.messages[-1]
+    return newest.role == "user" and not newest.answers_tools
 
 
 def _rendered(found: Found, budget: int, timezone: str) -> tuple[ContextBlock | None, Skip | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -19,6 +19,7 @@ from memproxy.model import Entity, Message
 from memproxy.store import sessions
 from memproxy.store.sessions import Mark
 from memproxy.trust import cut_blocks
+from memproxy.typed import typed_words
 
 # A shorter last exchange ("ok" / "Sure!") may end many conversations; it identifies none.
 MIN_TAIL_CHARACTERS = 40
@@ -94,9 +95,17 @@ def link(secret: bytes, entity: Entity, before: str, role: str, text: str) -> st
     return hmac.new(secret, message.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 
 
-def own_words(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages without blocks of ours that a client echoed."""
-    return tuple(replace(message, text=cut_blocks(message.text)) for message in messages)
+def own_words(messages: Sequence[Message], added: Collection[str] = ()) -> tuple[Message, ...]:
+    """The messages without blocks of ours that a client echoed, those of the person without what a program put in.
+
+    `added` names further elements that programs put in.
+    """
+    return tuple(replace(message, text=_own_words(message, added)) for message in messages)
+
+
+def _own_words(message: Message, added: Collection[str]) -> str:
+    text = cut_blocks(message.text)
+    return typed_words(text, added) if message.role == "user" else text
 
 
 async def marks_of(conn: Connection, entity: Entity, history: History) -> dict[str, Mark]:

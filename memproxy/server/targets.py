@@ -27,7 +27,9 @@ def family(format_name: str | None, path: bytes, headers: Headers) -> str:
         return FAMILIES[format_name]
     if headers.get("anthropic-version") is not None:
         return "anthropic"
-    return "gemini" if path.startswith(b"/v1beta/") else "openai"
+    if headers.get("x-goog-api-key") is not None or path.startswith(b"/v1beta/") or b"/publishers/google/" in path:
+        return "gemini"
+    return "openai"
 
 
 def resolve(settings: Settings, vendor: str) -> str:

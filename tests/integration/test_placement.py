@@ -225,3 +225,54 @@ async def test_split_leaves_an_upstreams_prompt_cache_as_warm_as_without_memory(
     assert without > 0.9
     assert split >= without - 0.02
     assert one_block < split
+
+
+# --- agents and front ends -----------------------------------------------------------------------------------
+
+REMINDER = "<system-reminder>\nThe person once visited Brask and loves walnuts.\n</system-reminder>"
+
+
+@pytest.mark.parametrize("placement", ["system", "split", "user"])
+async def test_what_a_program_adds_to_a_turn_is_neither_asked_with_nor_stored(tmp_path: Path, placement: str) -> None:
+    async with World.open(tmp_path, memory__placement=placement) as world:
+        await world.seed("Bo", "Is allergic to hazelnuts", "Loves the harbour of Brask")
+        await turn(world, [], f"{REMINDER}\nWhich nuts am I allergic to?\n{REMINDER}")
+        block = "".join(map(added, world.messages))
+        assert "hazelnuts" in block
+        assert "harbour" not in block
+        assert await world.said("Bo") == ["Which nuts am I allergic to?"]
+
+
+@pytest.mark.parametrize("placement", ["system", "split", "user"])
+async def test_where_a_program_alone_speaks_the_last_words_of_the_person_are_asked_with(
+    tmp_path: Path, placement: str
+) -> None:
+    async with World.open(tmp_path, memory__placement=placement) as world:
+        await world.seed("Bo", "Is allergic to hazelnuts", "Loves the harbour of Brask")
+        await world.chat("Bo", [user("Which nuts am I allergic to?"), assistant("Let me see."), user(REMINDER)])
+        block = "".join(map(added, world.messages))
+        assert "hazelnuts" in block
+        assert "harbour" not in block
+        assert "hazelnuts" not in texts(world.messages[2])
+
+
+@pytest.mark.parametrize("placement", ["system", "split", "user"])
+async def test_a_tool_loop_keeps_its_bytes_when_a_program_adds_reminders_to_it(tmp_path: Path, placement: str) -> None:
+    async with World.open(tmp_path, memory__placement=placement) as world:
+        await world.seed("Bo", "Is allergic to hazelnuts")
+        messages = [system("Be kind."), user(f"{REMINDER}\nWhich nuts am I allergic to?")]
+        before: list[Message] = []
+        for step in range(4):
+            await world.chat("Bo", messages)
+            assert world.messages[: len(before)] == before
+            assert "hazelnuts" in "".join(map(added, world.messages))
+            before = world.messages
+            messages = [*messages, CALL, tool("c", f"page {step}"), user(REMINDER)]
+
+
+async def test_a_question_that_a_retrieval_front_end_wrapped_is_no_chore(world: World) -> None:
+    await world.seed("Bo", "Is allergic to hazelnuts")
+    wrapped = "### Task:\nRespond to the user query using the provided context.\n<context>\nwalnuts\n</context>\n\n"
+    await turn(world, [], f"{wrapped}Which nuts am I allergic to?")
+    assert "hazelnuts" in added(world.messages[-1])
+    assert await world.said("Bo") == ["Which nuts am I allergic to?"]

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
 from memproxy.interfaces import WireFormat
 from memproxy.model import Addition, Placement
@@ -31,6 +30,7 @@ from memproxy.wire import (
 from memproxy.wire.spans import Splice
 from tests.bodies import anthropic_members, chats, gemini_members, requests, response_members
 from tests.json_texts import TEXT
+from tests.placing import place
 
 
 class Format(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
 from memproxy.model import Addition, ChatRequest, Message, Placement
 from memproxy.wire import ChatCompletions, route
+from tests.placing import place
 
 FORM = ChatCompletions()
 SYSTEM: Placement = "system"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
 from memproxy.model import Addition, ChatRequest, Message, Placement, Reply
 from memproxy.wire import Ollama, ndjson, route
+from tests.placing import place
 
 FORM = Ollama()
 SYSTEM: Placement = "system"

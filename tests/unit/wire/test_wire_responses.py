@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from memproxy.context.placement import place
 from memproxy.errors import NotUnderstood
 from memproxy.model import Addition, ChatRequest, Message, Placement, Reply
 from memproxy.wire import Responses, route
 from memproxy.wire.responses import fetched_id
+from tests.placing import place
 
 FORM = Responses()
 SYSTEM: Placement = "system"
