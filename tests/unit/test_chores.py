@@ -26,6 +26,12 @@ def request(*said: str, **fields: object) -> ChatRequest:
         "Summarize this conversation in 5 words or less.",
         "Create a concise, 3-5 word phrase as a title for the query: I sail",
         "Based on the chat, generate search queries for this conversation.",
+        "Based on the chat history, give this conversation a name. Keep it short.",
+        "Summarize in a 10-word Title. Give the title only.\nI sail a dinghy",
+        "Analyze the given short conversation and extract a concise title.\nUSER: I sail",
+        "Summarize the following content in a SINGLE sentence (under 10 words) using past tense: I sail",
+        "### Task:\nYou are an autocompletion system.\n### Output:\nJSON\n<chat_history>\nI sail\n</chat_history>",
+        "quota",
     ],
 )
 def test_a_title_tag_or_follow_up_prompt_is_a_chore(prompt: str) -> None:
@@ -43,10 +49,41 @@ def test_a_title_tag_or_follow_up_prompt_is_a_chore(prompt: str) -> None:
         "My task: paint the fence",
         "I need to create a chat for my sailing club, any name?",
         "Generate tags for my photo of a heron",
+        "Give me a name for my chat app about boats",
+        "I need a title for a talk about conversations with my grandmother",
     ],
 )
 def test_what_a_person_asks_is_no_chore(said: str) -> None:
     assert not is_chore(request(said))
+
+
+@pytest.mark.parametrize(
+    "purpose",
+    [
+        "You are a title generator. You output ONLY a thread title. Nothing else.",
+        "You are an expert in crafting pithy titles for chatbot conversations.",
+        "You will generate a short title based on the first message a user begins a conversation with.",
+        "Generate a concise 3-7 word title for this conversation, omitting punctuation.",
+        "You need to summarize the user's conversation into a title within 10 words.",
+        "Analyze if this message indicates a new conversation topic.",
+    ],
+)
+def test_a_system_prompt_whose_purpose_is_a_title_makes_a_chore(purpose: str) -> None:
+    assert is_chore(ChatRequest((Message("user", "I sail a dinghy"),), system=purpose))
+    assert is_chore(ChatRequest((Message("system", purpose), Message("user", "I sail a dinghy"))))
+
+
+@pytest.mark.parametrize(
+    "purpose",
+    [
+        "You are a friendly companion. You may give the chat a title when asked.",
+        "You write catchy titles for blog articles from drafts.",
+        "You are a helpful assistant in a chat. Answer briefly.",
+        "You summarize court files for lawyers.",
+    ],
+)
+def test_an_assistant_that_talks_is_no_chore_whatever_it_is_for(purpose: str) -> None:
+    assert not is_chore(ChatRequest((Message("user", "I sail a dinghy"),), system=purpose))
 
 
 def test_the_same_words_in_the_middle_of_a_conversation_are_no_chore() -> None:
