@@ -1,0 +1,226 @@
+"""`memproxy bench relay`: what the relay costs.
+
+Every server is a process of its own: a trivial upstream, a floor (raw ASGI and aiohttp, no memory), memproxy with
+memory off, and memproxy with memory on and thousands of stored turns. Slices of load go round all of them in turn, so
+that a noisy machine is noisy for all; what counts are the ratios inside one run. "direct" is the upstream alone, and
+"added" is over it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from rich.console import Console
+from rich.progress import Progress
+
+from memproxy.bench import load, relay_report
+from memproxy.bench.children import Child, free_port, python, running
+from memproxy.bench.load import Load, Requests
+from memproxy.bench.others import OTHERS
+from memproxy.embedders import make_embedder
+from memproxy.errors import MemproxyError, SettingsError
+from memproxy.settings import Embed
+
+ENTITY = "bench"
+KINDS = ("plain", "stream", "paced")
+SOAK, ABANDONED = 10_000, 500
+
+_THINGS = "kayak bicycle telescope violin greenhouse camera tent sailboat piano workshop garden caravan".split()
+_NAMES = "Petrel Wren Juniper Saffron Marlow Orla Quill Hazel Bramble Tansy Rook Linnet".split()
+_PLACES = "Lisbon Tromsø Galway Kyoto Tartu Porto Bergen Ghent Turku Cork Lund Brno".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure."""
+
+    seconds: float
+    rounds: int
+    concurrency: tuple[int, ...]
+    turns: int
+    soak: bool
+    also: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Target:
+    """A server under load, and what was seen of it so far, by kind and concurrency."""
+
+    name: str
+    child: Child
+    path: str = "/v1/chat/completions"
+    headers: tuple[tuple[str, str], ...] = ()
+    loads: dict[tuple[str, int], Load] = field(default_factory=dict)
+    cpu: dict[tuple[str, int], float] = field(default_factory=dict)
+    rss_before: float = 0.0
+    rss_after: float = 0.0
+    rss_soaked: float | None = None
+
+
+async def measure(plan: Plan, console: Console, json_output: bool) -> int:
+    """Run the benchmark and print its report; the exit code. Raises MemproxyError where a server fails."""
+    with tempfile.TemporaryDirectory(prefix="memproxy-bench-") as folder:
+        async with contextlib.AsyncExitStack() as stack:
+            targets = await _targets(plan, Path(folder), stack)
+            with Progress(console=Console(stderr=True), transient=True) as progress:
+                await _rounds(plan, targets, progress)
+                if plan.soak:
+                    await _soak(targets, progress)
+    embedder_ms = await _embedder_ms() if plan.turns else None
+    report = relay_report.report(targets, KINDS, plan.concurrency, embedder_ms)
+    if json_output:
+        sys.stdout.write(json.dumps(report, indent=2) + "\n")
+    else:
+        relay_report.show(report, console)
+    return 0
+
+
+# --- the servers ---------------------------------------------------------------------------------------------
+
+
+async def _targets(plan: Plan, folder: Path, stack: contextlib.AsyncExitStack) -> list[Target]:
+    port = free_port()
+    upstream = await stack.enter_async_context(running(python("memproxy.bench.trivial", str(port)), port))
+    port = free_port()
+    floor = await stack.enter_async_context(running(python("memproxy.bench.floor", str(port), upstream.url), port))
+    off = await stack.enter_async_context(_memproxy(folder, "off", upstream, {"memory": {"enabled": False}}))
+    found = [Target("direct", upstream), Target("floor", floor), Target("memory off", off)]
+    if plan.turns:
+        on = await stack.enter_async_context(_memproxy(folder, "on", upstream, {"entity": ENTITY}))
+        await _store(on, plan.turns)
+        found.append(Target("memory on", on))
+    for name in plan.also:
+        if name not in OTHERS:
+            raise SettingsError(f"--also takes {' or '.join(OTHERS)}, not {name}")
+        other = OTHERS[name]
+        port = free_port()
+        child = await stack.enter_async_context(running(other.command(folder, port, upstream.url), port, seconds=180))
+        found.append(Target(name, child, headers=other.headers(upstream.url)))
+    return found
+
+
+@contextlib.asynccontextmanager
+async def _memproxy(folder: Path, name: str, upstream: Child, more: dict[str, Any]) -> AsyncIterator[Child]:
+    port = free_port()
+    settings = {
+        "port": port,
+        "target": upstream.url,
+        "db": str(folder / f"{name}.db"),
+        "extraction": {"daily_calls": 0},
+        **more,
+    }
+    config = folder / f"{name}.json"
+    config.write_text(json.dumps(settings))
+    async with running(python("memproxy", "serve", "--config", str(config)), port) as child:
+        yield child
+
+
+async def _store(child: Child, turns: int) -> None:
+    """Give the entity its past, and wait until it is indexed and embedded."""
+    dice = random.Random(1)
+    said = [
+        {
+            "role": "user",
+            "content": f"My {dice.choice(_THINGS)} number {number} is called {dice.choice(_NAMES)}; I keep it near "
+            f"{dice.choice(_PLACES)} and look after it on {dice.choice(('Mondays', 'weekends', 'rainy days'))}.",
+        }
+        for number in range(turns)
+    ]
+    api = f"{child.url}/memproxy/v1"
+    async with httpx.AsyncClient(trust_env=False, timeout=600) as client:
+        for start in range(0, turns, 500):
+            body = {"session": f"past {start}", "turns": said[start : start + 500], "learn": False}
+            (await client.post(f"{api}/entities/{ENTITY}/turns", json=body)).raise_for_status()
+        until = time.monotonic() + 900
+        while not (await client.post(f"{api}/flush?timeout=30")).json()["idle"]:
+            if time.monotonic() > until:
+                raise MemproxyError("the stored turns were not indexed within 15 minutes")
+
+
+# --- the load ------------------------------------------------------------------------------------------------
+
+
+def _question(number: int) -> str:
+    dice = random.Random(number)
+    return f"Where do I keep my {dice.choice(_THINGS)} called {dice.choice(_NAMES)}, number {dice.randrange(10_000)}?"
+
+
+def _pace(kind: str, concurrency: int) -> int:
+    """Milliseconds between two chunks of a paced stream: not more chunks in all than this machine can send."""
+    return max(5, concurrency // 12) if kind == "paced" else 0
+
+
+def _requests(target: Target, kind: str, concurrency: int = 1) -> Requests:
+    """Requests of one kind, each a conversation of its own."""
+    lines = [f"POST {target.path} HTTP/1.1", "host: localhost", "content-type: application/json"]
+    lines += ["authorization: Bearer bench", f"x-pace: {_pace(kind, concurrency)}"]
+    lines += [f"{name}: {value}" for name, value in target.headers]
+
+    def make(number: int) -> bytes:
+        message = {"role": "user", "content": _question(number)}
+        body = json.dumps({"model": "bench", "stream": kind != "plain", "messages": [message]}).encode()
+        return "\r\n".join([*lines, f"content-length: {len(body)}"]).encode() + b"\r\n\r\n" + body
+
+    return make
+
+
+async def _rounds(plan: Plan, targets: Sequence[Target], progress: Progress) -> None:
+    slices = [(kind, concurrency) for kind in KINDS for concurrency in plan.concurrency]
+    task = progress.add_task("load", total=len(targets) * (1 + plan.rounds * len(slices)))
+    for target in targets:
+        await load.run(target.child.port, _requests(target, "stream"), 8, min(1.0, plan.seconds))
+        target.rss_before = target.child.rss_mb()
+        progress.advance(task)
+    for number in range(plan.rounds):
+        for kind, concurrency in slices:
+            for turn in range(len(targets)):
+                await _slice(targets[(number + turn) % len(targets)], kind, concurrency, plan.seconds)
+                progress.advance(task)
+    for target in targets:
+        target.rss_after = target.child.rss_mb()
+
+
+async def _slice(target: Target, kind: str, concurrency: int, seconds: float) -> None:
+    key = (kind, concurrency)
+    before = target.child.cpu_seconds()
+    seen = await load.run(target.child.port, _requests(target, kind, concurrency), concurrency, seconds)
+    target.cpu[key] = target.cpu.get(key, 0.0) + target.child.cpu_seconds() - before
+    target.loads.setdefault(key, Load()).add(seen)
+
+
+async def _soak(targets: Sequence[Target], progress: Progress) -> None:
+    """Many whole streams and many abandoned ones: memory has to come back."""
+    task = progress.add_task("soak", total=len(targets) * SOAK)
+    for target in targets:
+        requests = _requests(target, "stream")
+        done = 0
+        while done < SOAK:
+            done += len((await load.run(target.child.port, requests, 32, 2.0)).whole)
+            progress.update(task, advance=0)
+        await load.abandon(target.child.port, requests(0), ABANDONED)
+        target.rss_soaked = target.child.rss_mb()
+        progress.advance(task, SOAK)
+
+
+async def _embedder_ms() -> float:
+    """The embedder's own time for a question, by itself in this process: the median of 50."""
+    embedder = make_embedder(Embed())
+    try:
+        times = []
+        for number in range(60):
+            started = time.perf_counter()
+            await embedder.embed_query(_question(number))
+            times.append((time.perf_counter() - started) * 1000)
+        return load.quantile(times[10:], 0.5)
+    finally:
+        await embedder.close()
