@@ -16,7 +16,7 @@ from tests.conformance import modes
 from tests.conformance.comparison import Listener, Seen, differences, inserted, request_differences
 from tests.conformance.vendor import FACT, QUESTION, Case, Vendor
 from tests.conformance.vendors import VENDORS
-from tests.world import World
+from tests.world import World, together
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ found: dict[tuple[str, str], bool] = {}
 
 
 def cells(*of: str) -> pytest.MarkDecorator:
-    chosen = [cell for cell in CASES if cell[1] in of]
+    chosen = [cell for vendor in VENDORS for mode in of if (cell := (vendor.name, mode)) in CASES]
     return pytest.mark.parametrize(("vendor", "mode"), chosen, ids=[" · ".join(cell) for cell in chosen])
 
 
@@ -39,6 +39,20 @@ def asked(case: Case, who: str, *, keep_alive: bool) -> bytes:
     lines += [f"x-memg-entity: {who}".encode(), f"content-length: {len(case.ask.body)}".encode()]
     lines += [b"connection: " + (b"keep-alive" if keep_alive else b"close")]
     return b"\r\n".join(lines) + b"\r\n\r\n" + case.ask.body
+
+
+def name(vendor: str, mode: str) -> str:
+    """Whose memory a cell plays with."""
+    return f"{vendor} {mode}"
+
+
+@pytest.fixture(scope="module")
+async def world(world: World) -> World:
+    """A world in which everybody has something to be remembered."""
+    people = [name(*cell) for cell in CASES]
+    await together(*(world.client.post(world.of(who, "/facts"), json={"text": FACT}) for who in people))
+    await world.drain()
+    return world
 
 
 async def learned(world: World, who: str) -> list[tuple[str, str, bool]]:
@@ -61,8 +75,7 @@ def check_the_request(world: World) -> None:
 
 @cells(*modes.ANSWERS)
 async def test_an_answer_is_the_upstreams_to_the_byte(world: World, vendor: str, mode: str) -> None:
-    case, who = CASES[vendor, mode], f"{vendor} {mode}"
-    await world.seed(who, FACT)
+    case, who = CASES[vendor, mode], name(vendor, mode)
     seen: list[Seen] = []
     for url, keep_alive in ((world.up.url, True), (world.url, False)):
         world.up.reply_answer(case.answer)
@@ -70,6 +83,7 @@ async def test_an_answer_is_the_upstreams_to_the_byte(world: World, vendor: str,
         seen.append(await listener.read_all())
     found[vendor, mode] = not (unlike := differences(*seen))
     assert unlike == []
+    assert (seen[1].header(b"x-memg-memory") or b"").startswith(b"injected")
     check_the_request(world)
     assert await learned(world, who) == to_learn(case)
 
@@ -78,8 +92,7 @@ async def test_an_answer_is_the_upstreams_to_the_byte(world: World, vendor: str,
 async def test_a_client_that_leaves_is_gone_for_the_upstream_within_a_second(
     world: World, vendor: str, mode: str
 ) -> None:
-    case, who = CASES[vendor, mode], f"{vendor} {mode}"
-    await world.seed(who, FACT)
+    case, who = CASES[vendor, mode], name(vendor, mode)
     seen: list[Seen] = []
     noticed: list[bool] = []
     for url in (world.up.url, world.url):

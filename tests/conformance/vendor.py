@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from memproxy.testing import Answer, Die, Wait
@@ -58,7 +58,7 @@ class Vendor:
     opening: Sequence[bytes]
     words: Sequence[bytes]  # one for each of WORDS
     closing: Sequence[bytes]
-    long: bytes  # a frame that says LONG_TEXT
+    long: Sequence[bytes]  # an answer of LONG_TEXT in one frame
     tools: Sequence[bytes]
     tools_said: Said
     reasoning: Sequence[bytes]
@@ -70,7 +70,6 @@ class Vendor:
     whole_without_last: bool = True  # whether an answer is known to be all there without them
     noise: Sequence[bytes] = ()  # comments and the like; none: the framing has no such thing
     json_type: str = "application/json"
-    separator: bytes = field(default=b"")  # between frames
 
     @property
     def stream(self) -> list[bytes]:
@@ -115,7 +114,7 @@ class Vendor:
             modes.SPLIT: ([whole[at : at + 3] for at in range(0, len(whole), 3)], (TEXT, True)),
             modes.TOOLS: (self.tools, self.tools_said),
             modes.REASONING: (self.reasoning, (TEXT, True)),
-            modes.LONG: ([*self.opening, self.long, *self.closing], (LONG_TEXT, True)),
+            modes.LONG: (self.long, (LONG_TEXT, True)),
             modes.COMMENTS: ([*self.noise, *noisy], (TEXT, True)),
             modes.USAGE: (self.usage, (TEXT, True)),
             modes.ENDLESS: (self.stream[: -self.last], (TEXT, self.whole_without_last)),

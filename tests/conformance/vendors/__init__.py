@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from tests.conformance.vendors import chat_completions, messages
+from tests.conformance.vendors import chat_completions, gemini, messages, ollama, responses
 
-VENDORS = (chat_completions.VENDOR, messages.VENDOR)
+VENDORS = (
+    chat_completions.VENDOR,
+    responses.VENDOR,
+    messages.VENDOR,
+    gemini.VENDOR,
+    gemini.ARRAY,
+    ollama.VENDOR,
+)

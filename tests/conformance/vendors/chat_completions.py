@@ -109,7 +109,7 @@ VENDOR = Vendor(
     opening=OPENING,
     words=SAID,
     closing=[chunk({}, "stop"), DONE],
-    long=chunk({"content": LONG_TEXT}),
+    long=[*OPENING, chunk({"content": LONG_TEXT}), chunk({}, "stop"), DONE],
     tools=[
         *OPENING,
         begun(0, "harbour"),

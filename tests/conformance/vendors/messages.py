@@ -108,7 +108,7 @@ VENDOR = Vendor(
     opening=[START, started(0, TEXT_BLOCK), PING],
     words=SAID,
     closing=[stopped(0), *ending("end_turn")],
-    long=delta(0, "text_delta", text=LONG_TEXT),
+    long=[START, started(0, TEXT_BLOCK), delta(0, "text_delta", text=LONG_TEXT), stopped(0), *ending("end_turn")],
     tools=[
         START,
         started(0, TEXT_BLOCK),
