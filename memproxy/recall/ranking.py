@@ -47,6 +47,8 @@ class Weights:
 
 DEFAULT_WEIGHTS = Weights()
 _LENGTH_UNIT = 480
+_NOWHERE = -1  # the place of what is no turn
+_LONGEST_SESSION = 40  # bits: turns of one conversation that can be told apart from the next one's
 
 
 class Reading(NamedTuple):
@@ -90,9 +92,9 @@ class _Table:
 
     def order(self) -> list[int]:
         """Best first; among equals what was stored last, so that the order is always the same."""
-        scores = self.score.tolist()
-        keys = [(-s, -c.passage_id, c.owner_id, c.ordinal) for s, c in zip(scores, self.candidates, strict=True)]
-        return sorted(range(len(keys)), key=keys.__getitem__)
+        stored = np.array([candidate.passage_id for candidate in self.candidates], np.int64)
+        found: list[int] = np.lexsort((-stored, -self.score)).tolist()
+        return found
 
     def scored(self, limit: int) -> list[Scored]:
         """The best rows, with the parts that count for each."""
@@ -217,21 +219,32 @@ def _favour(table: _Table, query: Query, read: Sequence[Reading], weights: Weigh
 
 def _spread(table: _Table, share: float) -> None:
     """Turns beside a good one are about the same: a question and its answer, a story over several turns."""
-    best: dict[tuple[str | None, int], float] = {}
-    scores = table.score.tolist()
-    for candidate, score in zip(table.candidates, scores, strict=True):
-        if candidate.kind == "turn":
-            key = (candidate.session_id, candidate.seq)
-            best[key] = max(best.get(key, 0.0), score)
+    places = _places(table.candidates)
+    best: dict[int, float] = {}
+    for place, score in zip(places, table.score.tolist(), strict=True):
+        if score > best.get(place, 0.0):
+            best[place] = score
+    best.pop(_NOWHERE, None)
     table.add(
         "spread",
         [
-            share * (best.get((c.session_id, c.seq - 1), 0.0) + best.get((c.session_id, c.seq + 1), 0.0))
-            if c.kind == "turn"
-            else 0.0
-            for c in table.candidates
+            0.0 if place == _NOWHERE else share * (best.get(place - 1, 0.0) + best.get(place + 1, 0.0))
+            for place in places
         ],
     )
+
+
+def _places(candidates: Sequence[Candidate]) -> list[int]:
+    """Where each turn stands, as a number: those of one conversation follow each other, no two conversations touch."""
+    first: dict[str | None, int] = {}
+    places = []
+    for candidate in candidates:
+        if candidate.kind == "turn":
+            session = first.setdefault(candidate.session_id, (len(first) + 1) << _LONGEST_SESSION)
+            places.append(session + candidate.seq)
+        else:
+            places.append(_NOWHERE)
+    return places
 
 
 def _favour_sessions(table: _Table, share: float) -> None:
