@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from memproxy.errors import NotUnderstood
 from memproxy.interfaces import ReplyReader
 from memproxy.model import Addition, ChatRequest
 from memproxy.wire import chat_messages, spans
@@ -55,7 +56,21 @@ class Ollama:
 
 
 def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
-    """What to insert, and where, so that the request carries the additions. Raises NotUnderstood."""
+    """What to insert, and where, so that the request carries the additions. Raises NotUnderstood.
+
+    A request without a system message gets none: in its place Ollama uses the one that came with the model (its
+    SYSTEM), and one of ours would take that away (ollama/ollama#9480). The person's first message begins the prompt
+    then.
+    """
+    messages = chat_messages.messages_member(spans.whole_object(text))
+    roles = [string(mapping(value).get("role")) for value in messages.value]
+    if "system" not in roles:
+        first = next((index for index, role in enumerate(roles) if role == "user"), None)
+        if first is None:
+            raise NotUnderstood("unspliceable")
+        additions = [
+            addition if addition.message is not None else Addition(addition.text, first) for addition in additions
+        ]
     return chat_messages.edits(text, additions, None)
 
 

@@ -56,7 +56,7 @@ async def test_the_clients_view_is_the_same_as_without_a_proxy(world: World, str
     )
     assert direct == proxied
     alone, injected = (request.json() for request in world.up.requests)
-    assert injected["messages"] == [{"role": "system", "content": block(world.sent)}, *alone["messages"]]
+    assert injected["messages"] == [user(f"{QUESTION}\n\n{block(world.sent)}")]
     assert {**injected, "messages": alone["messages"]} == alone
 
 

@@ -75,9 +75,18 @@ def test_a_body_that_is_no_chat_request_is_not_understood(sent: bytes) -> None:
             read(sent)
 
 
-def test_a_block_goes_to_the_system_message_or_to_a_new_one_before_all_others() -> None:
+def test_a_block_goes_to_the_system_message() -> None:
     assert injected(body(message("system", "a"), HELLO)) == [message("system", "a\n\nBLOCK"), HELLO]
-    assert injected(body(HELLO)) == [message("system", "BLOCK"), HELLO]
+
+
+def test_without_a_system_message_the_models_own_stays_and_the_first_words_of_the_person_get_the_block() -> None:
+    before = message("assistant", "Hi, how are you?")
+    got = injected(body(before, HELLO, message("assistant", "b"), message("user", "c")))
+    assert got[0] == before
+    assert got[1]["content"].endswith("\n\nBLOCK")
+    assert [one["content"] for one in got[2:]] == ["b", "c"]
+    with pytest.raises(NotUnderstood, match="unspliceable"):
+        injected(body(before))
 
 
 def test_a_block_goes_to_the_newest_user_message() -> None:
