@@ -32,6 +32,7 @@ class Ask:
     target: bytes
     headers: Headers
     body: bytes
+    streams: bool = False
 
 
 @dataclass(frozen=True, slots=True)

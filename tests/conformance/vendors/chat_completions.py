@@ -44,7 +44,7 @@ HEADERS = (
 
 def ask(streaming: bool) -> Ask:
     body = BODY % (QUESTION.encode(), b"true" if streaming else b"false")
-    return Ask(b"/v1/chat/completions?tag=a%20b&tag=c", HEADERS, body)
+    return Ask(b"/v1/chat/completions?tag=a%20b&tag=c", HEADERS, body, streaming)
 
 
 def chunk(delta: dict[str, Any], reason: str | None = None, **more: Any) -> bytes:

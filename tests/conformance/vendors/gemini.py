@@ -33,7 +33,7 @@ USAGE = {
 
 
 def ask(method: bytes) -> Ask:
-    return Ask(MODEL + method, HEADERS, BODY % QUESTION.encode())
+    return Ask(MODEL + method, HEADERS, BODY % QUESTION.encode(), method.startswith(b":stream"))
 
 
 def chunk(*parts: dict[str, Any], reason: str | None = None) -> dict[str, Any]:

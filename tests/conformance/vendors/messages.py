@@ -40,7 +40,9 @@ HEADERS = (
 
 
 def ask(streaming: bool) -> Ask:
-    return Ask(b"/v1/messages?beta=true", HEADERS, BODY % (QUESTION.encode(), b"true" if streaming else b"false"))
+    return Ask(
+        b"/v1/messages?beta=true", HEADERS, BODY % (QUESTION.encode(), b"true" if streaming else b"false"), streaming
+    )
 
 
 def started(index: int, block: dict[str, Any]) -> bytes:

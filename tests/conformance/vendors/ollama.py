@@ -28,7 +28,7 @@ HEADERS = (
 
 
 def ask(more: bytes) -> Ask:
-    return Ask(b"/api/chat", HEADERS, BODY % (QUESTION.encode(), more))
+    return Ask(b"/api/chat", HEADERS, BODY % (QUESTION.encode(), more), not more)
 
 
 def line(*, done: bool = False, content: str = "", **fields: Any) -> bytes:

@@ -51,7 +51,7 @@ BODY = b"""{"model":"gpt-5.1","instructions":"Be kind \\u2603.","store":false, "
 
 def ask(streaming: bool) -> Ask:
     body = BODY % (QUESTION.encode(), b"true" if streaming else b"false")
-    return Ask(b"/v1/responses", chat_completions.HEADERS, body)
+    return Ask(b"/v1/responses", chat_completions.HEADERS, body, streaming)
 
 
 def message(text: str, item_id: str = "msg_67ccd3", status: str = "completed") -> dict[str, Any]:
