@@ -13,10 +13,11 @@ import pytest
 
 from memproxy.testing import ScriptedUpstream
 from tests.conformance import modes
-from tests.conformance.comparison import Listener, Seen, differences, inserted, request_differences
-from tests.conformance.vendor import FACT, QUESTION, Case, Vendor
+from tests.conformance.asking import both_ways, check_the_request, know, learned, on_the_wire
+from tests.conformance.comparison import Listener, Seen, differences
+from tests.conformance.vendor import QUESTION, Case, Vendor
 from tests.conformance.vendors import VENDORS
-from tests.world import World, together
+from tests.world import World
 
 pytestmark = pytest.mark.anyio
 
@@ -32,15 +33,6 @@ def cells(*of: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("vendor", "mode"), chosen, ids=[" · ".join(cell) for cell in chosen])
 
 
-def asked(case: Case, who: str, *, keep_alive: bool) -> bytes:
-    """The request on the wire."""
-    lines = [b"POST " + case.ask.target + b" HTTP/1.1", b"host: localhost"]
-    lines += [f"{name}: {value}".encode() for name, value in case.ask.headers]
-    lines += [f"x-memg-entity: {who}".encode(), f"content-length: {len(case.ask.body)}".encode()]
-    lines += [b"connection: " + (b"keep-alive" if keep_alive else b"close")]
-    return b"\r\n".join(lines) + b"\r\n\r\n" + case.ask.body
-
-
 def name(vendor: str, mode: str) -> str:
     """Whose memory a cell plays with."""
     return f"{vendor} {mode}"
@@ -49,14 +41,8 @@ def name(vendor: str, mode: str) -> str:
 @pytest.fixture(scope="module")
 async def world(world: World) -> World:
     """A world in which everybody has something to be remembered."""
-    people = [name(*cell) for cell in CASES]
-    await together(*(world.client.post(world.of(who, "/facts"), json={"text": FACT}) for who in people))
-    await world.drain()
+    await know(world, *(name(*cell) for cell in CASES))
     return world
-
-
-async def learned(world: World, who: str) -> list[tuple[str, str, bool]]:
-    return [(turn["role"], turn["content"], turn["complete"]) for turn in await world.turns(who)]
 
 
 def to_learn(case: Case) -> list[tuple[str, str, bool]]:
@@ -66,21 +52,10 @@ def to_learn(case: Case) -> list[tuple[str, str, bool]]:
     return [("user", QUESTION, True), *said]
 
 
-def check_the_request(world: World) -> None:
-    """What reached the upstream is what the client sent, and the block."""
-    direct, proxied = world.up.requests[-2:]
-    assert request_differences(direct, proxied) == []
-    assert FACT.encode() in inserted(direct.body, proxied.body)
-
-
 @cells(*modes.ANSWERS)
 async def test_an_answer_is_the_upstreams_to_the_byte(world: World, vendor: str, mode: str) -> None:
     case, who = CASES[vendor, mode], name(vendor, mode)
-    seen: list[Seen] = []
-    for url, keep_alive in ((world.up.url, True), (world.url, False)):
-        world.up.reply_answer(case.answer)
-        listener = await Listener.ask(url, asked(case, who, keep_alive=keep_alive))
-        seen.append(await listener.read_all())
+    seen = await both_ways(world, case.ask, case.answer, who)
     found[vendor, mode] = not (unlike := differences(*seen))
     assert unlike == []
     assert (seen[1].header(b"x-memg-memory") or b"").startswith(b"injected")
@@ -98,7 +73,7 @@ async def test_a_client_that_leaves_is_gone_for_the_upstream_within_a_second(
     for url in (world.up.url, world.url):
         world.up.reply_answer(case.answer)
         requests, abandoned = len(world.up.requests), world.up.abandoned
-        listener = await Listener.ask(url, asked(case, who, keep_alive=True))
+        listener = await Listener.ask(url, on_the_wire(case.ask, who))
         await world.up.wait_for(partial(received, requests))
         if case.until:
             seen.append(await listener.read_until(case.until))
