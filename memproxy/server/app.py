@@ -37,8 +37,12 @@ class App:
         if scope["type"] == "websocket":
             await self.upgrades(scope, receive, send, own_route=_is_own(scope["raw_path"]))
         elif scope["type"] == "http":
-            with self.parts.metrics.in_flight.track_inprogress():
+            in_flight = self.parts.metrics.in_flight
+            in_flight.inc()
+            try:
                 await (self.api if _is_own(scope["raw_path"]) else self.proxy)(scope, receive, send)
+            finally:
+                in_flight.dec()
 
 
 def _is_own(raw_path: bytes) -> bool:

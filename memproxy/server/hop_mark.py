@@ -8,6 +8,7 @@ learn anything of the secret from it, and a value that was seen somewhere is wor
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 from collections.abc import Mapping
@@ -24,6 +25,11 @@ PERIOD = 3600  # seconds; values of the period before and after are good too, si
 _VENDOR_HOSTS = frozenset(name for url in VENDORS.values() if (name := urlsplit(url).hostname) != "localhost")
 
 
+@functools.lru_cache(maxsize=64)
+def _is_a_vendors(base_url: str) -> bool:
+    return urlsplit(base_url).hostname in _VENDOR_HOSTS
+
+
 class HopMark:
     """Makes the marks of one store, and knows them again."""
 
@@ -35,7 +41,7 @@ class HopMark:
 
     def for_target(self, base_url: str) -> bytes | None:
         """The value to send to that target; None for a vendor's own host."""
-        return None if urlsplit(base_url).hostname in _VENDOR_HOSTS else self._current()[1]
+        return None if _is_a_vendors(base_url) else self._current()[1]
 
     def headers(self, base_url: str) -> Mapping[str, str]:
         """The same as headers for a client that takes a mapping."""

@@ -23,8 +23,8 @@ _HOP_BY_HOP = frozenset(
     )
 )
 _OURS = b"x-memg-"
-# uvicorn has told the client to go on already, and the upstream client writes its own host and length.
-_NOT_SENT_UP = frozenset((b"host", b"expect"))
+# uvicorn has told the client to go on already, and the upstream client writes its own host.
+_NOT_SENT_UP = _HOP_BY_HOP | {b"host", b"expect"}
 _HANDSHAKE = frozenset(
     (
         b"sec-websocket-accept",
@@ -47,8 +47,7 @@ def request_headers(
 
     With a `length` (the body is held whole) exactly one Content-Length says so; without, the client's own stays.
     """
-    kept = [(name, value) for name, value in _end_to_end(headers) if name not in _NOT_SENT_UP]
-    kept = [(name, value) for name, value in kept if not name.startswith(_OURS)]
+    kept = _end_to_end(headers, _NOT_SENT_UP)
     if length is not None:
         kept = _with_length(kept, b"%d" % length)
     return kept if mark is None else [*kept, (b"x-memg-hop", mark)]
@@ -61,12 +60,11 @@ def response_headers(status: int, headers: Iterable[tuple[bytes, bytes]]) -> Raw
     nothing of its length: servers take it for the length of what follows. A value with control characters in it (no
     HTTP) would be refused by the server as well. Event streams say that they are not to be held back.
     """
-    kept = [(name, value) for name, value in _end_to_end(headers) if not name.startswith(_OURS)]
-    kept = [(name, value) for name, value in kept if not _CONTROLS.search(value)]
+    kept = [pair for pair in _end_to_end(headers, _HOP_BY_HOP) if not _CONTROLS.search(pair[1])]
     if any(name == b"content-type" and _EVENTS.match(value) for name, value in kept):
         names = {name for name, _ in kept}
         kept += [pair for pair in _UNBUFFERED if pair[0] not in names]
-    return [(name, value) for name, value in kept if name != b"content-length"] if status in (204, 304) else kept
+    return [pair for pair in kept if pair[0] != b"content-length"] if status in (204, 304) else kept
 
 
 def handshake_headers(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
@@ -96,19 +94,23 @@ def _verbatim(target: bytes) -> str:
         return quote_from_bytes(target, safe=_PRINTABLE)
 
 
-def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+def _end_to_end(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes]) -> RawHeaders:
+    """The headers, names in lower case, without the dropped ones, those that Connection names, and ours."""
     lowered = [(name.lower(), value) for name, value in headers]
-    named = [value for name, value in lowered if name == b"connection"]
-    dropped = _HOP_BY_HOP.union(token.strip().lower() for value in named for token in value.split(b","))
-    return [(name, value) for name, value in lowered if name not in dropped]
+    for name, value in lowered:
+        if name == b"connection":
+            dropped |= {token.strip().lower() for token in value.split(b",")}
+    return [pair for pair in lowered if pair[0] not in dropped and not pair[0].startswith(_OURS)]
 
 
 def _with_length(headers: RawHeaders, length: bytes) -> RawHeaders:
     """The headers with one Content-Length, in its old place if it had one."""
-    place = next((at for at, (name, _) in enumerate(headers) if name == b"content-length"), None)
-    others = [(name, value) for name, value in headers if name != b"content-length"]
-    if place is not None:
-        others.insert(place, (b"content-length", length))
-    elif length != b"0":
-        others.append((b"content-length", length))
-    return others
+    others: RawHeaders = []
+    said = length == b"0"  # that there is no body need not be said
+    for pair in headers:
+        if pair[0] != b"content-length":
+            others.append(pair)
+        elif (b"content-length", length) not in others:
+            others.append((b"content-length", length))
+            said = True
+    return others if said else [*others, (b"content-length", length)]

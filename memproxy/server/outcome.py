@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from memproxy.interfaces import ReplyReader
@@ -89,20 +88,18 @@ class Record:
         if not done:
             self.outcome = replace(self.outcome, held_too_long=True)
 
-    @contextlib.contextmanager
-    def telling_in_any_case(self) -> Iterator[None]:
-        """An answer that had begun is recorded even if what follows is cancelled from outside, or fails."""
-        try:
-            yield
-        except BaseException:  # cancellation too: what was answered so far is recorded, and the cause goes on
-            self._tell(client_gone=True, upstream_died=False)
-            raise
+    def interrupted(self) -> None:
+        """What goes on with the answer was cancelled from outside, or failed: what there is of it is recorded."""
+        self._tell(client_gone=True, upstream_died=False)
 
     def _tell(self, *, client_gone: bool, upstream_died: bool) -> asyncio.Task[None] | None:
         if self._settled:
             return None
         self._settled = True
-        self.outcome = replace(self.outcome, reply=self._reply(), client_gone=client_gone, upstream_died=upstream_died)
+        known = self.outcome
+        self.outcome = Outcome(
+            known.status, self._reply(), known.failure, client_gone, upstream_died, first_byte_at=known.first_byte_at
+        )
         if self._on_complete is None or not self._began:
             return None
         return self._client.spawn(self._complete(self._on_complete, self.outcome))

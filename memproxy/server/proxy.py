@@ -19,6 +19,7 @@ from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode, Reply
 from memproxy.server import identity, targets
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.bodies import Body, read_body, send_error
+from memproxy.server.counting import Counting
 from memproxy.server.outcome import CLIENT_GONE
 from memproxy.server.parts import Parts
 from memproxy.server.relay import Outcome, UpstreamRequest, relay
@@ -51,6 +52,7 @@ class Proxy:
         self._parts = parts
         self._access = access
         self._client = client
+        self._counting = Counting(parts.metrics)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -68,7 +70,10 @@ class Proxy:
         )
         request_id = secrets.token_hex(16)
         added = [(b"x-memg-request-id", request_id.encode())]
-        upstream = UpstreamRequest(base_url, scope["method"], path.path, scope["query_string"], scope["headers"], None)
+        mark = self._parts.mark.for_target(base_url) if form is not None else None
+        upstream = UpstreamRequest(
+            base_url, scope["method"], path.path, scope["query_string"], scope["headers"], None, mark
+        )
         if form is None:
             if not self._may_pass(headers, path, caller):
                 await self._refuse(send, None, identity.Forbidden())
@@ -77,9 +82,8 @@ class Proxy:
                 scope, receive, send, self._client, upstream, reader=None, response_headers=added, on_complete=None,
                 error_body=CHAT.error,
             )  # fmt: skip
-            self._count("passthrough", outcome)
+            self._counting.request("passthrough", outcome)
             return
-        upstream = replace(upstream, mark=self._parts.mark.for_target(base_url))
         body = await read_body(scope, receive)
         if body is None:
             return  # the client left before it had sent its request
@@ -95,7 +99,7 @@ class Proxy:
         added.append((b"x-memg-memory", _memory_header(plan.prepared)))
         self._parts.metrics.first_byte.observe(time.perf_counter() - started)
         outcome = await self._relay(scope, body, send, form, upstream, sent, added, plan, headers, request_id)
-        self._count(form.name, outcome)
+        self._counting.request(form.name, outcome)
 
     # --- before ----------------------------------------------------------------------------------------------
 
@@ -284,21 +288,10 @@ class Proxy:
             metrics.injections.inc()
             metrics.injected_tokens.inc(prepared.block.tokens)
         elif prepared.skip is not None:
-            metrics.skips.labels(prepared.skip.value).inc()
-
-    def _count(self, route: str, outcome: Outcome) -> None:
-        metrics = self._parts.metrics
-        metrics.requests.labels(route, str(outcome.status)).inc()
-        if outcome.held_too_long:
-            metrics.held_too_long.inc()
-        if outcome.client_gone:
-            metrics.client_gone.inc()
-        if outcome.failure is not None:
-            metrics.upstream_errors.labels(outcome.failure).inc()
-        log.info("%s %s", route, outcome.status)
+            self._counting.skip(prepared.skip)
 
     async def _refuse(self, send: Send, form: WireFormat | None, problem: Problem) -> None:
-        self._parts.metrics.requests.labels(form.name if form else "passthrough", str(problem.status)).inc()
+        self._counting.request(form.name if form else "passthrough", Outcome(problem.status))
         code = "unauthorized" if problem.status == 401 else "forbidden"
         await send_error(send, problem.status, (form or CHAT).error(problem.status, problem.title, code))
 

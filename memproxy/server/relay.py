@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-import anyio
 from starlette.types import Receive, Scope, Send
 
 from memproxy.server import hops
@@ -55,21 +54,24 @@ async def relay(
     """
     inbound = Inbound(receive, streams=request.body is None and hops.has_body(request.headers))
     record = Record(client, reader, on_complete, hold_seconds)
-    answer = _Answer(send, record, response_headers)
-    with record.telling_in_any_case(), anyio.CancelScope() as patience:
-        watch = asyncio.get_running_loop().create_task(inbound.watch(patience.cancel))
+    answer = _Answer(send, inbound, record, response_headers)
+    inbound.watch()
+    try:
+        response = await client.open(request, inbound.stream() if inbound.streams else None)
         try:
-            response = await client.open(request, inbound.stream() if inbound.streams else None)
-            try:
-                await answer.pass_on(response, stop_watching=watch.cancel)
-            finally:
-                response.close()
-        except UpstreamError as error:
-            watch.cancel()
-            record.failed(error)
-            await answer.refuse(error, error_body, head_only=scope["method"] == "HEAD")
+            await answer.pass_on(response)
         finally:
-            watch.cancel()
+            response.close()
+    except UpstreamError as error:
+        inbound.stop_watching()
+        record.failed(error)
+        await answer.refuse(error, error_body, head_only=scope["method"] == "HEAD")
+    except BaseException as error:  # cancellation too: what was answered so far is recorded, and the cause goes on
+        if not (isinstance(error, asyncio.CancelledError) and inbound.cancelled_for_it()):
+            record.interrupted()
+            raise
+    finally:
+        inbound.stop_watching()
     if inbound.gone and not answer.delivered:
         await record.settle(client_gone=True)
     return record.outcome
@@ -78,13 +80,14 @@ async def relay(
 class _Answer:
     """The way down: head, body, and the hold before its end."""
 
-    def __init__(self, send: Send, record: Record, added: Sequence[tuple[bytes, bytes]]) -> None:
+    def __init__(self, send: Send, inbound: Inbound, record: Record, added: Sequence[tuple[bytes, bytes]]) -> None:
         self.delivered = False  # the read that completes the answer has been sent
         self._send = send
+        self._inbound = inbound
         self._record = record
         self._added = added
 
-    async def pass_on(self, response: UpstreamResponse, stop_watching: Callable[[], object]) -> None:
+    async def pass_on(self, response: UpstreamResponse) -> None:
         """Send what the upstream sends, as it comes."""
         self._record.begin(response)
         headers = hops.response_headers(response.status, response.headers)
@@ -100,7 +103,7 @@ class _Answer:
                 return  # without an end: a truncated answer has to look truncated
             last = response.ended
             if last:
-                stop_watching()  # from here on the server says "disconnect" for a client that has it all
+                self._inbound.stop_watching()  # from here on the server says "disconnect" for a client that has it all
             complete = self._record.listen(data) or last
             if complete:
                 await self._record.settle()

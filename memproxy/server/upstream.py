@@ -21,18 +21,17 @@ import aiohttp
 from yarl import URL
 
 from memproxy.errors import MemproxyError
-from memproxy.server import hops, verbatim
+from memproxy.server import hops
 from memproxy.server.hops import RawHeaders
+from memproxy.server.sending import Request, Sending
 
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 600.0  # reasoning models are silent for minutes
 # Below the five seconds after which uvicorn (so vLLM and many others) closes an idle connection.
 KEEP_ALIVE_SECONDS = 4.0
-ONE_WRITE = 1 << 18  # bytes of a body that are handed to the socket at once
 LONGEST_HEADER = 64 << 10
 MOST_HEADERS = 1000
 _SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
-_NO_AUTOMATIC_HEADERS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
 
 class UpstreamError(MemproxyError):
@@ -81,7 +80,7 @@ class UpstreamRequest:
 
     def with_body(self, body: bytes | None) -> UpstreamRequest:
         """The same request with another body."""
-        return replace(self, body=body)
+        return UpstreamRequest(self.base_url, self.method, self.path, self.query, self.headers, body, self.mark)
 
     def without_coding(self) -> UpstreamRequest:
         """The same request for a body that is no longer compressed."""
@@ -131,28 +130,22 @@ class UpstreamClient:
 
         Raises UpstreamError.
         """
-        outgoing = _Outgoing(request, body)
+        length = len(request.body) if request.body is not None else None
+        headers = hops.request_headers(request.headers, length, request.mark)
+        sending = Sending(headers, request.body or b"", body if request.body is None else None)
         try:
             try:
-                return await self._send(request, outgoing.payload())
+                return await self._send(request, sending)
             except aiohttp.ClientError as error:
-                if not outgoing.may_repeat(error):
+                if not _may_repeat(request, sending, error):
                     raise
-                return await self._send(request, outgoing.payload())
+                return await self._send(request, sending)
         except NO_ANSWER as error:
             raise no_answer(error) from error
 
-    async def _send(self, request: UpstreamRequest, data: bytes | AsyncIterator[bytes] | None) -> UpstreamResponse:
-        length = len(request.body) if request.body is not None else None
-        headers = hops.request_headers(request.headers, length, request.mark)
-        response = await self._session.request(
-            request.method,
-            URL(request.url, encoded=True),
-            headers=verbatim.headers_as_text(headers),
-            data=data,
-            allow_redirects=False,
-        )
-        return UpstreamResponse(response)
+    async def _send(self, request: UpstreamRequest, sending: Sending) -> UpstreamResponse:
+        url = URL(request.url, encoded=True)
+        return UpstreamResponse(await self._session.request(request.method, url, data=sending, allow_redirects=False))
 
     def session(self, middleware: aiohttp.ClientMiddlewareType) -> aiohttp.ClientSession:
         """A session on the same connections, for one exchange that needs to see its answer as it comes in."""
@@ -192,12 +185,11 @@ def _session(
         connector=connector,
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
-        skip_auto_headers=_NO_AUTOMATIC_HEADERS,
         timeout=timeout,
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
         max_headers=MOST_HEADERS,
-        request_class=verbatim.Request,
+        request_class=Request,
         **more,
     )
     # By itself it sends a PUT or DELETE once more when the connection it was sent on breaks. There is no public switch.
@@ -221,41 +213,16 @@ def _trust() -> ssl.SSLContext:
     return context
 
 
-class _Outgoing:
-    """The body on its way, and whether all of it has left."""
+def _may_repeat(request: UpstreamRequest, sending: Sending, error: aiohttp.ClientError) -> bool:
+    """Whether the request certainly did nothing upstream, so that sending it once more is no second order.
 
-    def __init__(self, request: UpstreamRequest, stream: AsyncIterator[bytes] | None) -> None:
-        self._request = request
-        self._stream = stream
-        self._left = False
-
-    def payload(self) -> bytes | AsyncIterator[bytes] | None:
-        """The body for one attempt: small ones in one write, large ones in pieces."""
-        body = self._request.body
-        if body is None:
-            self._left = True
-            return self._stream
-        if len(body) > ONE_WRITE:
-            return self._pieces(body)
-        self._left = True
-        return body or None
-
-    async def _pieces(self, body: bytes) -> AsyncIterator[bytes]:
-        for start in range(0, len(body), ONE_WRITE):
-            yield body[start : start + ONE_WRITE]
-        self._left = True
-
-    def may_repeat(self, error: aiohttp.ClientError) -> bool:
-        """Whether the request certainly did nothing upstream, so that sending it once more is no second order.
-
-        That is so where no connection came about, where it broke while the body was still being written, and for a
-        method that orders nothing. A connection that died after the request had left proves nothing.
-        """
-        if self._stream is not None:
-            return False
-        if isinstance(error, aiohttp.ClientConnectorError):
-            return not isinstance(error, aiohttp.ClientSSLError | aiohttp.ClientConnectorDNSError)
-        orders_nothing = self._request.method in _SAFE_METHODS and not self._request.body
-        return isinstance(error, aiohttp.ClientOSError | aiohttp.ServerDisconnectedError) and (
-            orders_nothing or not self._left
-        )
+    That is so where no connection came about, where it broke while the request was still being written, and for a
+    method that orders nothing. A connection that died after the request had left proves nothing.
+    """
+    if sending.stream is not None:
+        return False
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return not isinstance(error, aiohttp.ClientSSLError | aiohttp.ClientConnectorDNSError)
+    orders_nothing = request.method in _SAFE_METHODS and not request.body
+    broke = isinstance(error, aiohttp.ClientConnectionError) and not isinstance(error, aiohttp.ServerTimeoutError)
+    return broke and (orders_nothing or not sending.left)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import secrets
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass
@@ -26,8 +25,9 @@ from yarl import URL
 from memproxy import wire
 from memproxy.errors import Problem
 from memproxy.interfaces import WireFormat
-from memproxy.server import hops, identity, targets, verbatim
+from memproxy.server import hops, identity, targets
 from memproxy.server.access import Access, Headers
+from memproxy.server.counting import Counting
 from memproxy.server.hops import RawHeaders
 from memproxy.server.outcome import CLIENT_GONE, Outcome
 from memproxy.server.parts import Parts
@@ -41,8 +41,6 @@ from memproxy.server.upstream import (
     UpstreamResponse,
     no_answer,
 )
-
-log = logging.getLogger(__name__)
 
 LARGEST_MESSAGE = 64 << 20  # bytes, either way; a larger one ends the connection with code 1009
 LARGEST_REFUSAL = 1 << 20  # bytes of an upstream's refusal that are passed on
@@ -61,6 +59,7 @@ class Upgrades:
         self._parts = parts
         self._access = access
         self._client = client
+        self._counting = Counting(parts.metrics)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, *, own_route: bool) -> None:
         """Answer one handshake, and serve the connection that comes of it."""
@@ -77,7 +76,7 @@ class Upgrades:
         base_url = targets.resolve(self._parts.settings, vendor)
         request = UpstreamRequest(base_url, "GET", path.path, scope["query_string"], scope["headers"])
         added = [(b"x-memg-request-id", secrets.token_hex(16).encode())]
-        self._count(await tunnel(receive, send, self._client, request, added))
+        self._counting.request("websocket", await tunnel(receive, send, self._client, request, added))
 
     def _check(self, headers: Headers, path: identity.Named, form: WireFormat | None, own_route: bool) -> None:
         """The rules of every route. Raises Problem."""
@@ -94,18 +93,9 @@ class Upgrades:
             raise Problem(426, "Send this as an HTTP request: memory has no part in WebSocket connections")
 
     async def _refuse(self, send: Send, form: WireFormat | None, problem: Problem) -> None:
-        self._count(Outcome(problem.status))
+        self._counting.request("websocket", Outcome(problem.status))
         body = (form or _CHAT).error(problem.status, problem.title, _CODES[problem.status])
         await _answer(send, problem.status, [(b"content-type", b"application/json")], body)
-
-    def _count(self, outcome: Outcome) -> None:
-        metrics = self._parts.metrics
-        metrics.requests.labels("websocket", str(outcome.status)).inc()
-        if outcome.client_gone:
-            metrics.client_gone.inc()
-        if outcome.failure is not None:
-            metrics.upstream_errors.labels(outcome.failure).inc()
-        log.info("websocket %s", outcome.status)
 
 
 # --- the tunnel ----------------------------------------------------------------------------------------------
@@ -197,7 +187,8 @@ async def _connected(client: UpstreamClient, request: UpstreamRequest) -> AsyncI
             raise _Refused
         return answers[-1]
 
-    headers = verbatim.headers_as_text(hops.handshake_headers(hops.request_headers(request.headers, None)))
+    kept = hops.handshake_headers(hops.request_headers(request.headers, None))
+    headers = [(name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in kept]
     async with client.session(keep) as session:
         try:
             connection = await session.ws_connect(
