@@ -217,8 +217,12 @@ class Candidate(NamedTuple):
     speaker: str | None  # the name used in the conversation, where there was one
     time: datetime
     confidence: float  # 1.0 for turns
-    cosine: float | None  # None: no vector (yet), or not among the nearest
     turn_id: str | None = None  # the turn a fact was taken from; the turn itself for turns
+    cosine: float | None = None  # None: no vector (yet), or not among the nearest
+
+    def at(self, cosine: float | None) -> Candidate:
+        """The same passage, as near to the query as that."""
+        return Candidate._make((*self[:-1], cosine))
 
 
 @dataclass(frozen=True, slots=True)

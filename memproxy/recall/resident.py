@@ -140,7 +140,7 @@ class Resident:
         match.readings.update(self._read(match, more))
         chosen = np.concatenate([match.rows, more])
         candidates = tuple(
-            self._candidates[row]._replace(cosine=None if math.isnan(cosine) else cosine)
+            self._candidates[row].at(None if math.isnan(cosine) else cosine)
             for row, cosine in zip(chosen.tolist(), cosines[chosen].tolist(), strict=True)
         )
         return Proposal(candidates, len(match.may), match.frequencies, match.average_length)
@@ -169,7 +169,7 @@ class Resident:
         readings = {}
         for row, of in zip(chosen.tolist(), counted, strict=True):
             candidate = self._candidates[row]
-            dated = any(when.covers(candidate.time) for when in match.query.dates)
+            dated = bool(match.query.dates) and any(when.covers(candidate.time) for when in match.query.dates)
             readings[candidate.passage_id] = Reading(TermCounts(of, self._lengths[row]), self._wishes[row], dated)
         return readings
 

@@ -171,7 +171,7 @@ async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | Non
         cosines = await _nearest(conn, wanted, vector, model)
         cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, [i for i in known if i not in cosines])
     more = await _candidates(conn, wanted, [i for i in cosines if i not in known])
-    candidates = [c._replace(cosine=cosines.get(c.passage_id)) for c in (*known.values(), *more)]
+    candidates = [c.at(cosines.get(c.passage_id)) for c in (*known.values(), *more)]
     return Proposal(tuple(candidates), matched.passages, matched.document_frequencies, matched.average_length)
 
 
@@ -192,7 +192,7 @@ async def neighbours(
     if vector is not None and model is not None:
         cosines = await vectors.cosines_of(conn, entity, vector, model, ids)
     found = await _candidates(conn, _all_current(entity, len(ids)), ids)
-    return [c._replace(cosine=cosines.get(c.passage_id)) for c in found]
+    return [c.at(cosines.get(c.passage_id)) for c in found]
 
 
 async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]) -> set[tuple[ItemKind, str]]:
@@ -293,6 +293,5 @@ def _candidate(row: Row) -> Candidate:
         speaker=row["speaker"],
         time=to_time(row["time"]),
         confidence=row["confidence"],
-        cosine=None,
         turn_id=row["turn_id"],
     )

@@ -69,7 +69,7 @@ async def test_a_candidate_carries_what_ranking_needs(db: SqliteDatabase) -> Non
     assert candidate.cosine == pytest.approx(1.0)
     assert candidate == Candidate(
         passage, "turn", turn.id, 0, "Owns a kayak", "owns a kayak", turn.session_id, 1, "user", "Ada L.", NOW, 1.0,
-        candidate.cosine, turn.id,
+        turn.id, candidate.cosine,
     )  # fmt: skip
 
 
