@@ -9,24 +9,25 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from memproxy.chores import is_chore
 from memproxy.errors import NotUnderstood, StoreError, places
 from memproxy.events import Metrics, Skip
-from memproxy.extraction.gate import ignored, trivial
-from memproxy.interfaces import Clock, Connection, Database
+from memproxy.interfaces import Clock, Database
 from memproxy.lifecycle.composing import Composed, Composer, Conversation
 from memproxy.lifecycle.extractor import ExtractionPlan
-from memproxy.lifecycle.history import History, Place, Said, marks_of, own_words, place, place_named, read_history
-from memproxy.lifecycle.indexing import Indexer, reindex_turn, turn_passages
-from memproxy.lifecycle.worker import EXTRACT, Worker
-from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Message, Placement, Turn
+from memproxy.lifecycle.fetched import awaited, ended, put_fetched
+from memproxy.lifecycle.history import kept_key, own_words, read_history
+from memproxy.lifecycle.indexing import Indexer
+from memproxy.lifecycle.recording import Recorder
+from memproxy.lifecycle.worker import Worker
+from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Message, Placement, Reply, Turn
 from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
-from memproxy.store import entities, jobs, passages, sessions, turns
+from memproxy.store.sessions import Thread
 from memproxy.trust import mask_secrets
 
 __all__ = ["Conversation", "Memory", "Prepared"]
@@ -44,6 +45,7 @@ class Prepared:
     skip: Skip | None
     milliseconds: float
     additions: tuple[Addition, ...] = ()  # the block as it goes into the request
+    thread: Thread | None = None  # where the request stands, should another go on from its answer
 
 
 class Memory:
@@ -68,11 +70,9 @@ class Memory:
         self._secret = secret
         self._clock = clock
         self._metrics = metrics
-        self._plan = plan
-        self._timeout = timedelta(seconds=settings.session.timeout)
         self._chores = [re.compile(pattern) for pattern in settings.chores]
-        self._ignore = [re.compile(pattern) for pattern in settings.extraction.ignore]
         self._composer = Composer(db, recaller, settings, secret, clock)
+        self._recorder = Recorder(settings, secret, plan)
 
     def is_chore(self, request: ChatRequest) -> bool:
         """Whether the request is a front end's own call: relayed, neither injected nor learned from."""
@@ -102,7 +102,7 @@ class Memory:
             composed = Composed(Skip.ERROR)
         seconds = time.perf_counter() - started
         self._metrics.recall.observe(seconds)
-        return Prepared(composed.block, composed.skip, seconds * 1000, composed.additions)
+        return Prepared(composed.block, composed.skip, seconds * 1000, composed.additions, composed.thread)
 
     async def recall(
         self, entity: Entity, query: str, now: datetime, timezone: str
@@ -125,8 +125,33 @@ class Memory:
         if exchange.reply.error is not None:
             self._metrics.unrecorded.labels("in-band-error").inc()
             return
+        await self._store(self._record(exchange))
+
+    async def awaits(self, entity: Entity, answer_id: str) -> bool:
+        """Whether an answer that the upstream keeps was asked for in a recorded exchange; never raises."""
+        key = kept_key(self._secret, entity, answer_id)
         try:
-            stored = await self._record(exchange)
+            async with asyncio.timeout(self._settings.memory.deadline_ms / 1000):
+                return await self._db.read(lambda conn: awaited(conn, entity, key)) is not None
+        except (TimeoutError, StoreError):
+            return False
+
+    async def record_fetched(self, conversation: Conversation, answer_id: str, reply: Reply) -> None:
+        """Store an answer that was fetched later than it was asked for, durably; never raises (but for cancellation).
+
+        One that is under way, broke off, failed or says nothing is left for the next time.
+        """
+        if ended(reply) and reply.error is None:
+            await self._store(self._record_fetched(conversation, answer_id, reply))
+
+    def follow(self, conversation: Conversation, prepared: Prepared, reply: Reply) -> None:
+        """Know an answer again that a request may go on from, where nothing is to be recorded. In memory only."""
+        if reply.id is not None and prepared.thread is not None:
+            self._composer.follow(conversation.entity, reply.id, prepared.thread)
+
+    async def _store(self, recording: Awaitable[Sequence[Turn]]) -> None:
+        try:
+            stored = await recording
         except StoreError as error:
             log.warning("a turn could not be stored: %s", type(error).__name__)
             self._metrics.unrecorded.labels("store").inc()
@@ -143,160 +168,20 @@ class Memory:
 
     async def _record(self, exchange: Exchange) -> list[Turn]:
         messages = self._own_words(exchange.messages)
-        history = read_history(messages, self._secret, exchange.entity)
+        history = read_history(messages, self._secret, exchange.entity, exchange.previous)
         masked = {}
         for said in history.new:
             masked[said.key] = await _masked(said.message.text)
         reply = await _masked(exchange.reply.text)
-        return await self._db.write(lambda conn: self._write(conn, exchange, history, masked, reply))
+        now = self._clock.now()
+        return await self._db.write(lambda conn: self._recorder.write(conn, exchange, history, masked, reply, now))
 
-    async def _write(
-        self, conn: Connection, exchange: Exchange, history: History, masked: dict[str, str], reply: str
-    ) -> list[Turn]:
-        entity, now = exchange.entity, self._clock.now()
-        await entities.ensure(conn, entity, now)
-        marks = await marks_of(conn, entity, history)
-        where = await self._place(conn, exchange, history, marks, now)
-        session_id = where.session_id
-        if session_id is None:
-            opened = await sessions.open_session(
-                conn, entity, exchange.session_name, exchange.time, parent_id=where.parent_id
-            )
-            session_id = opened.id
-            if history.old:
-                await sessions.put_mark(conn, entity, history.said[history.old - 1].key, session_id, 0, "said", now)
-        await _name_assistant(conn, entity, history, marks)
-        stored = await self._write_news(conn, exchange, session_id, where.news, masked, now)
-        stored += await self._write_reply(conn, exchange, history, session_id, reply, now)
-        await sessions.touch(conn, entity, session_id, _head(history, where, self._secret, exchange), exchange.time)
-        if any(turn.role == "user" for turn in stored):
-            await self._schedule(conn, entity, session_id, exchange.credential, now)
-        return stored
-
-    async def _place(
-        self,
-        conn: Connection,
-        exchange: Exchange,
-        history: History,
-        marks: Mapping[str, sessions.Mark],
-        now: datetime,
-    ) -> Place:
-        entity = exchange.entity
-        if exchange.session_name is None:
-            last = await sessions.last_user_seq(conn, entity, {mark.session_id for mark in marks.values()})
-            return place(history, marks, last, now, self._timeout)
-        named = await sessions.by_name(conn, entity, exchange.session_name)
-        if named is None:
-            news = tuple(said for said in history.new if said.message.role == "user")
-            return Place(None, None, news)
-        last = await sessions.last_user_seq(conn, entity, {named.id})
-        return place_named(history, marks, named.id, last.get(named.id, 0), now, self._timeout)
-
-    async def _write_news(
-        self,
-        conn: Connection,
-        exchange: Exchange,
-        session_id: str,
-        news: Sequence[Said],
-        masked: dict[str, str],
-        now: datetime,
-    ) -> list[Turn]:
-        stored = []
-        for said in news:
-            text = masked[said.key]
-            turn = await turns.append(
-                conn,
-                exchange.entity,
-                session_id,
-                role="user",
-                name=said.message.name,
-                content=text,
-                time=exchange.time,
-                learn="pending" if self._teaches(exchange, said.message, text) else "no",
-                credential=exchange.credential,
-                text_key=said.key,
-            )
-            await passages.add(conn, exchange.entity, turn_passages(turn))
-            await sessions.put_mark(conn, exchange.entity, said.key, session_id, turn.seq, "said", now)
-            stored.append(turn)
-        return stored
-
-    def _teaches(self, exchange: Exchange, message: Message, text: str) -> bool:
-        """Whether a turn is offered to extraction."""
-        names = {m.name for m in exchange.messages if m.role == "user" and m.name}
-        return (
-            exchange.learn
-            and self._plan.learns_with(exchange.credential)
-            and len(names) < 2  # a shared room: nobody said which of them this memory belongs to
-            and not trivial(text)
-            and not ignored(text, self._ignore)
-        )
-
-    async def _write_reply(
-        self, conn: Connection, exchange: Exchange, history: History, session_id: str, reply: str, now: datetime
-    ) -> list[Turn]:
-        if not reply.strip():
-            return []
-        entity = exchange.entity
-        key = history.extended(self._secret, entity, exchange.reply.text)
-        known = (await sessions.marks(conn, entity, [key])).get(key)
-        if known is not None and known.session_id == session_id:
-            return []  # the same answer again; in another conversation it is an answer of its own
-        turn = await turns.append(
-            conn,
-            entity,
-            session_id,
-            role="assistant",
-            name=_assistant_name(exchange.messages),
-            content=reply,
-            time=exchange.time,
-            complete=exchange.reply.complete,
-            learn="no",
-            credential=None,
-            text_key=key,
-        )
-        await passages.add(conn, entity, turn_passages(turn))
-        await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
-        tail = history.next_tail(self._secret, entity, exchange.reply.text)
-        if tail is not None:
-            await sessions.put_mark(conn, entity, tail, session_id, turn.seq, "tail", now)
-        return [turn]
-
-    async def _schedule(
-        self, conn: Connection, entity: Entity, session_id: str, credential: str | None, now: datetime
-    ) -> None:
-        waiting = await turns.pending(conn, entity, session_id, credential)
-        if not waiting:
-            return
-        enough = len(waiting) >= self._settings.extraction.turns
-        run_after = now if enough else now + timedelta(seconds=self._settings.extraction.quiet_seconds)
-        await jobs.enqueue(conn, entity, EXTRACT, session_id, run_after, credential, now)
-
-
-async def _name_assistant(
-    conn: Connection, entity: Entity, history: History, marks: Mapping[str, sessions.Mark]
-) -> None:
-    """An answer comes without its speaker's name; a client that uses one says it when it sends the answer back."""
-    if not history.old:
-        return
-    newest = history.said[history.old - 1]
-    mark = marks.get(newest.key)
-    if newest.message.role == "assistant" and newest.message.name and mark is not None:
-        turn = await turns.give_name(conn, entity, mark.session_id, mark.seq, newest.message.name)
-        if turn is not None:
-            await reindex_turn(conn, entity, turn)
-
-
-def _assistant_name(messages: Sequence[Message]) -> str | None:
-    """The name that the client uses for its assistant, where it gives one in the history."""
-    return next((message.name for message in reversed(messages) if message.role == "assistant" and message.name), None)
-
-
-def _head(history: History, where: Place, secret: bytes, exchange: Exchange) -> str | None:
-    """The key of the conversation as it stands after the exchange."""
-    if exchange.reply.text.strip():
-        return history.extended(secret, exchange.entity, exchange.reply.text)
-    return where.news[-1].key if where.news else None
+    async def _record_fetched(self, conversation: Conversation, answer_id: str, reply: Reply) -> list[Turn]:
+        entity, time, now = conversation.entity, conversation.time, self._clock.now()
+        key = kept_key(self._secret, entity, answer_id)
+        text = await _masked(reply.text)
+        turn = await self._db.write(lambda conn: put_fetched(conn, entity, key, reply, text, time, self._secret, now))
+        return [turn] if turn is not None else []
 
 
 async def _masked(text: str) -> str:

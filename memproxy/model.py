@@ -98,6 +98,7 @@ class Exchange:
     time: datetime  # when the person spoke
     request_id: str
     learn: bool = True  # offer the new turns to extraction
+    previous: str | None = None  # the answer or conversation, kept by the upstream, that the request went on from
     credential: str | None = None  # fingerprint of the caller's credential (never the credential itself)
 
 

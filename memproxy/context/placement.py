@@ -20,10 +20,10 @@ LEAST_SHARE = 0.25  # of the budget: a new part can have that much, or old parts
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """The parts that stand in a conversation, each recalled one with its message's place in the request."""
+    """The parts that stand in a conversation, each recalled one with the place it has (see `Addition`)."""
 
     stable: Part | None  # None: not decided yet
-    recalled: tuple[tuple[int, Part], ...] = ()  # in the order of the turns
+    recalled: tuple[tuple[int | None, Part], ...] = ()  # in the order of the turns
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.context.budget import estimate_tokens, fit
@@ -14,8 +14,9 @@ from memproxy.context.render import render, render_recalled, render_stable
 from memproxy.errors import StoreError
 from memproxy.events import Skip
 from memproxy.interfaces import Clock, Connection, Database
-from memproxy.lifecycle.history import History, Said, marks_of, own_words, read_history
-from memproxy.lifecycle.placing import PlacedParts, conversation_key, in_place, still_stored
+from memproxy.lifecycle.chains import thread_of
+from memproxy.lifecycle.history import History, Said, kept_key, marks_of, own_words, read_history
+from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
 from memproxy.model import (
     Addition,
     ChatRequest,
@@ -31,6 +32,7 @@ from memproxy.recall.recall import Found, Recaller
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import placed, receipts, search
+from memproxy.store.sessions import Thread
 from memproxy.trust import mask_secrets
 
 log = logging.getLogger(__name__)
@@ -56,6 +58,41 @@ class Composed:
     skip: Skip | None
     block: ContextBlock | None = None  # all of it
     additions: tuple[Addition, ...] = ()
+    thread: Thread | None = None  # where the request stands, should another go on from its answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """One request, and where it stands."""
+
+    conversation: Conversation
+    request: ChatRequest
+    request_id: str
+    history: History
+    thread: Thread
+
+    @property
+    def said(self) -> list[Said]:
+        """The person's new words; none in a tool loop."""
+        return [said for said in self.history.new if said.message.role == "user"]
+
+    @property
+    def query(self) -> list[Said]:
+        """What recall goes by: the new words; where a program alone spoke in the person's turn, the last they typed."""
+        newest = self.request.messages[-1] if self.request.messages else None
+        if newest is None or newest.role != "user" or newest.answers_tools:
+            return self.said
+        return self.said or [said for said in self.history.said if said.message.role == "user"][-1:]
+
+    @property
+    def turns(self) -> list[tuple[str, int | None]]:
+        """The keys of the person's turns, each with the place of what is recalled for it (see `Addition`).
+
+        What goes into a message stays in a conversation that the upstream keeps, and would pile up there.
+        """
+        if self.history.start:
+            return [(self.thread.turn, None)]
+        return [(said.key, said.index) for said in self.history.said if said.message.role == "user"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +126,19 @@ class Composer:
         self, conversation: Conversation, request: ChatRequest, request_id: str, placement: Placement
     ) -> Composed:
         """The additions to a request. What has to be kept of them is stored behind the scenes."""
-        history = read_history(own_words(request.messages, self._added), self._secret, conversation.entity)
-        asked = [said for said in history.said if said.message.role == "user"]
-        if not asked:
-            return Composed(Skip.NO_QUERY)
-        if placement == "split":
-            return await self._split(conversation, request, request_id, history, asked)
-        return await self._whole(conversation, request, request_id, history, asked, placement)
+        entity = conversation.entity
+        history = read_history(own_words(request.messages, self._added), self._secret, entity, request.previous)
+        before = await self._placed.stood(entity, history.start) if history.start else None
+        thread = thread_of(history, conversation.session_name, before, self._secret, entity)
+        ask = _Ask(conversation, request, request_id, history, thread)
+        if not thread.turn:
+            return Composed(Skip.NO_QUERY, thread=thread)
+        composed = await (self._split(ask) if placement == "split" else self._whole(ask, placement))
+        return replace(composed, thread=thread)
+
+    def follow(self, entity: Entity, answer_id: str, thread: Thread) -> None:
+        """Keep in memory where an answer stands of which nothing is recorded."""
+        self._placed.follow(entity, kept_key(self._secret, entity, answer_id), thread)
 
     async def recall(
         self, entity: Entity, query: str, now: datetime, timezone: str
@@ -106,92 +149,72 @@ class Composer:
 
     # --- one block a request ---------------------------------------------------------------------------------
 
-    async def _whole(
-        self,
-        conversation: Conversation,
-        request: ChatRequest,
-        request_id: str,
-        history: History,
-        asked: Sequence[Said],
-        placement: Placement,
-    ) -> Composed:
-        entity, newest = conversation.entity, asked[-1]
-        place = newest.index if placement == "user" else None
-        said = [one for one in history.new if one.message.role == "user"]
-        if not said:  # in a tool loop the block of the turn that began it goes in again, byte for byte
-            parts = await self._placed.of_keys(entity, [newest.key])
-            part = parts.get("recalled", newest.key)
+    async def _whole(self, ask: _Ask, placement: Placement) -> Composed:
+        entity, key = ask.conversation.entity, ask.thread.turn
+        place = ask.turns[-1][1] if placement == "user" else None
+        if not ask.said:  # in a tool loop the block of the turn that began it goes in again, byte for byte
+            parts = await self._placed.of_keys(entity, [key])
+            part = parts.get("recalled", key)
             if part is not None:
-                receipt = self._receipt(entity, request_id, newest.key, part.block)
-                self._keep(conversation, _Kept(receipt, parts.revision, (), [part]))
+                self._keep(ask, _Kept(self._receipt(ask, part.block), parts.revision, (), [part]))
                 return Composed(None, part.block, (Addition(part.block.text, place),))
-            if not _speaks(request):
-                return Composed(Skip.NO_QUERY)
-        budget = self._room(request, self._budget)
+        if not ask.query:
+            return Composed(Skip.NO_QUERY)
+        budget = self._room(ask.request, self._budget)
         if budget <= 0:
             return Composed(Skip.NO_ROOM)
-        found = await self._find(conversation, history, said or [newest])
-        block, skip = _rendered(found, budget, conversation.timezone)
+        found = await self._find(ask)
+        block, skip = _rendered(found, budget, ask.conversation.timezone)
         if block is None:
             return Composed(skip)
-        part = Part("recalled", newest.key, block, self._clock.now())
-        receipt = self._receipt(entity, request_id, newest.key, block)
-        self._keep(conversation, _Kept(receipt, found.revision, [part], found=found))
+        part = Part("recalled", key, block, self._clock.now())
+        self._keep(ask, _Kept(self._receipt(ask, block), found.revision, [part], found=found))
         return Composed(None, block, (Addition(block.text, place),))
 
     # --- a stable part, and one a turn -----------------------------------------------------------------------
 
-    async def _split(
-        self,
-        conversation: Conversation,
-        request: ChatRequest,
-        request_id: str,
-        history: History,
-        asked: Sequence[Said],
-    ) -> Composed:
-        entity, now, newest = conversation.entity, self._clock.now(), asked[-1]
+    async def _split(self, ask: _Ask) -> Composed:
+        entity, timezone, now = ask.conversation.entity, ask.conversation.timezone, self._clock.now()
+        opening, turn, place = ask.thread.opening, *ask.turns[-1]
         fresh: list[Part] = []
-        key = conversation_key(history, conversation.session_name, self._secret, entity)
-        parts = await self._placed.of_keys(entity, [key, *(said.key for said in asked)])
-        said = [one for one in history.new if one.message.role == "user"]
-        standing = in_place(parts, key, asked, now, self._timeout, newest.key if said else "")
+        parts = await self._placed.of_keys(entity, [opening, *(key for key, _ in ask.turns)])
+        standing = in_place(parts, opening, ask.turns, now, self._timeout, turn if ask.said else "")
         again = standing.parts
         if standing.stable is None:
             facts = await self._recaller.standing(entity)
-            stable = render_stable(facts, budget_tokens=self._budget, timezone=conversation.timezone)
-            fresh.append(Part("stable", key, stable, now))
+            stable = render_stable(facts, budget_tokens=self._budget, timezone=timezone)
+            fresh.append(Part("stable", opening, stable, now))
             standing = InPlace(fresh[0], standing.recalled)
         gone: Sequence[Part] = ()
         skip: Skip | None = Skip.NO_QUERY
         found: Found | None = None
-        if (said or _speaks(request)) and all(place != newest.index for place, _ in standing.recalled):
-            room = self._room(request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
+        if ask.query and all(part.key != turn for _, part in standing.recalled):
+            room = self._room(ask.request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
-            found = await self._find(conversation, history, said or [newest])
-            block, skip = _recalled(found, standing, budget, conversation.timezone)
+            found = await self._find(ask)
+            block, skip = _recalled(found, standing, budget, timezone)
             if block is not None:
-                fresh.append(Part("recalled", newest.key, block, now))
-                standing = InPlace(standing.stable, (*standing.recalled, (newest.index, fresh[-1])))
+                fresh.append(Part("recalled", turn, block, now))
+                standing = InPlace(standing.stable, (*standing.recalled, (place, fresh[-1])))
         whole = standing.block()
         kept = [part for part in again if part not in gone]
-        receipt = self._receipt(entity, request_id, newest.key, whole)
-        self._keep(conversation, _Kept(receipt, parts.revision, fresh, kept, gone, found))
+        self._keep(ask, _Kept(self._receipt(ask, whole), parts.revision, fresh, kept, gone, found))
         return Composed(None, whole, standing.additions()) if whole.items else Composed(skip)
 
     # --- recalling -------------------------------------------------------------------------------------------
 
-    async def _find(self, conversation: Conversation, history: History, said: Iterable[Said]) -> Found:
-        query = "\n".join(mask_secrets(one.message.text) for one in said)
-        present = asyncio.create_task(self._present(conversation.entity, history))
+    async def _find(self, ask: _Ask) -> Found:
+        query = "\n".join(mask_secrets(one.message.text) for one in ask.query)
+        present = asyncio.create_task(self._present(ask))
         try:
-            return await self._recaller.find(conversation.entity, query, now=conversation.time, present=present)
+            return await self._recaller.find(ask.conversation.entity, query, now=ask.conversation.time, present=present)
         finally:
             present.cancel()
 
-    async def _present(self, entity: Entity, history: History) -> set[tuple[str, int]]:
-        """The stored turns (session, place) that the request itself holds: no need to recall them."""
-        marks = await self._db.read(lambda conn: marks_of(conn, entity, history))
-        return {(mark.session_id, mark.seq) for mark in marks.values()}
+    async def _present(self, ask: _Ask) -> set[tuple[str, int]]:
+        """The stored turns (session, place) that the request or what it goes on from holds: no need to recall them."""
+        marks = await self._db.read(lambda conn: marks_of(conn, ask.conversation.entity, ask.history))
+        return {(mark.session_id, mark.seq) for mark in marks.values()} | ask.thread.held
 
     def _room(self, request: ChatRequest, budget: int) -> int:
         texts = [request.system, *(message.text for message in request.messages)]
@@ -200,15 +223,16 @@ class Composer:
 
     # --- keeping ---------------------------------------------------------------------------------------------
 
-    def _receipt(self, entity: Entity, request_id: str, turn_key: str, block: ContextBlock) -> Receipt:
-        return Receipt(request_id, entity, None, turn_key, self._clock.now(), block)
+    def _receipt(self, ask: _Ask, block: ContextBlock) -> Receipt:
+        return Receipt(ask.request_id, ask.conversation.entity, None, ask.thread.turn, self._clock.now(), block)
 
-    def _keep(self, conversation: Conversation, kept: _Kept) -> None:
-        if conversation.mode == "read":
-            self._placed.keep(conversation.entity, [*kept.fresh, *self._used(kept.again)], kept.revision)
+    def _keep(self, ask: _Ask, kept: _Kept) -> None:
+        entity = ask.conversation.entity
+        if ask.conversation.mode == "read":
+            self._placed.keep(entity, [*kept.fresh, *self._used(kept.again)], kept.revision)
             return
         # That nothing stands there is remembered even of somebody who is not known yet, and of whom no row may be.
-        self._placed.keep(conversation.entity, [part for part in kept.fresh if not part.block.text], kept.revision)
+        self._placed.keep(entity, [part for part in kept.fresh if not part.block.text], kept.revision)
         # Not awaited: the one writer keeps order, so all of it is there before the exchange is recorded.
         self._background(self._store(kept))
 
@@ -257,15 +281,6 @@ class Composer:
     def forget(self, entity: Entity) -> None:
         """Let go of everything kept in memory of an entity."""
         self._placed.forget(entity)
-
-
-def _speaks(request: ChatRequest) -> bool:
-    """Whether it is the person's turn, be it that a program alone said something in it, and not a tool's answer.
-
-    Then recall goes by the last words they typed.
-    """
-    newest = request.messages[-1]
-    return newest.role == "user" and not newest.answers_tools
 
 
 def _rendered(found: Found, budget: int, timezone: str) -> tuple[ContextBlock | None, Skip | None]:

@@ -2,7 +2,8 @@
 
 Every prefix of what was said has a key: a keyed hash chained over the messages. A stored conversation leaves a mark
 for each of its prefixes, so a request finds its conversation by its longest known prefix, and a message is new exactly
-if its own prefix is unknown. Tool traffic says nothing and is passed over.
+if its own prefix is unknown. Tool traffic says nothing and is passed over. Where the upstream keeps what was said
+before, the chain starts from a key of the id by which the request goes on from it (see `chains`).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class History:
     said: tuple[Said, ...]
     old: int  # how many of `said` are history: everything up to the last assistant message
     tail: str | None  # key of the last exchange alone, for clients that drop their oldest messages
+    start: str = ""  # key of what the upstream keeps and the request goes on from; "" where it says all itself
 
     @property
     def new(self) -> tuple[Said, ...]:
@@ -54,7 +56,7 @@ class History:
 
     def extended(self, secret: bytes, entity: Entity, text: str) -> str:
         """The key of this conversation with an assistant's reply added."""
-        return link(secret, entity, self.said[-1].key if self.said else "", "assistant", text)
+        return link(secret, entity, self.said[-1].key if self.said else self.start, "assistant", text)
 
     def next_tail(self, secret: bytes, entity: Entity, text: str) -> str | None:
         """The tail key that the next request will carry after this reply."""
@@ -62,19 +64,19 @@ class History:
         return _tail(secret, entity, user, text)
 
 
-def read_history(messages: Sequence[Message], secret: bytes, entity: Entity) -> History:
-    """Chain the keys of a request's messages."""
+def read_history(messages: Sequence[Message], secret: bytes, entity: Entity, previous: str | None = None) -> History:
+    """Chain the keys of a request's messages; `previous` is the id of what they go on from."""
     last_assistant = max((i for i, message in enumerate(messages) if message.role == "assistant"), default=-1)
     said: list[Said] = []
     old = 0
-    key = ""
+    key = start = kept_key(secret, entity, previous) if previous else ""
     for index, message in enumerate(messages):
         if message.role in ("user", "assistant") and message.text.strip():
             key = link(secret, entity, key, message.role, message.text)
             said.append(Said(message, key, index))
         if index == last_assistant:
             old = len(said)
-    return History(tuple(said), old, _history_tail(said[:old], secret, entity))
+    return History(tuple(said), old, _history_tail(said[:old], secret, entity), start)
 
 
 def _history_tail(said: Sequence[Said], secret: bytes, entity: Entity) -> str | None:
@@ -95,6 +97,11 @@ def link(secret: bytes, entity: Entity, before: str, role: str, text: str) -> st
     return hmac.new(secret, message.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 
 
+def kept_key(secret: bytes, entity: Entity, id: str) -> str:
+    """The key of an answer or a conversation that the upstream keeps."""
+    return link(secret, entity, "", "kept", id)
+
+
 def own_words(messages: Sequence[Message], added: Collection[str] = ()) -> tuple[Message, ...]:
     """The messages without blocks of ours that a client echoed, those of the person without what a program put in.
 
@@ -110,8 +117,8 @@ def _own_words(message: Message, added: Collection[str]) -> str:
 
 async def marks_of(conn: Connection, entity: Entity, history: History) -> dict[str, Mark]:
     """The known keys among a request's, with the conversations they point to."""
-    keys = [said.key for said in history.said]
-    return await sessions.marks(conn, entity, [*keys, history.tail] if history.tail else keys)
+    keys = [*(said.key for said in history.said), history.tail, history.start]
+    return await sessions.marks(conn, entity, [key for key in keys if key])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +141,12 @@ def place(
 
     `marks` holds the known keys among the request's; `last_user_seq` the place of the last user turn of each
     conversation they point to. Without any assistant message a request opens a conversation, unless it begins as one
-    did within the timeout: then it is a retry, or goes on where no answer came.
+    did within the timeout: then it is a retry, or goes on where no answer came. A request that goes on from a stored
+    answer has that as its history, whatever else it says.
     """
     known = max((i + 1 for i, said in enumerate(history.said) if said.key in marks), default=0)
-    mark = marks[history.said[known - 1].key] if known else None
-    if history.old == 0 and (mark is None or now - mark.created_at > timeout):
+    mark = marks[history.said[known - 1].key] if known else marks.get(history.start)
+    if history.old == 0 and not history.start and (mark is None or now - mark.created_at > timeout):
         return Place(None, None, _of_the_person(history.said))
     if mark is not None and known == len(history.said):
         return Place(mark.session_id, None, ())

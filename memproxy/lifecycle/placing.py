@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 
 from memproxy.context.placement import InPlace
 from memproxy.interfaces import Connection, Database
-from memproxy.lifecycle.history import History, Said, link
 from memproxy.model import Entity, Part, PartKind
-from memproxy.store import placed, search
+from memproxy.store import placed, search, sessions
+from memproxy.store.sessions import Thread
 
-MOST_UNSTORED = 1000  # parts kept in memory
+MOST_UNSTORED = 1000  # parts kept in memory, and answers of which nothing else is
 
 _KINDS: tuple[PartKind, ...] = ("stable", "recalled")
 
@@ -36,6 +36,7 @@ class PlacedParts:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._unstored: OrderedDict[tuple[Entity, PartKind, str], tuple[int, Part]] = OrderedDict()
+        self._followed: OrderedDict[tuple[Entity, str], Thread] = OrderedDict()
 
     async def of_keys(self, entity: Entity, keys: Iterable[str]) -> Parts:
         """The parts under any of the keys. Raises StoreError."""
@@ -69,35 +70,50 @@ class PlacedParts:
         while len(self._unstored) > MOST_UNSTORED:
             self._unstored.popitem(last=False)
 
+    async def stood(self, entity: Entity, key: str) -> Thread | None:
+        """Where a conversation stands that the upstream keeps, by its `history.kept_key`; None where nobody knows.
+
+        Raises StoreError.
+        """
+        mark = (await self._db.read(lambda conn: sessions.marks(conn, entity, [key]))).get(key)
+        return mark.thread if mark is not None else self._followed.get((entity, key))
+
+    def follow(self, entity: Entity, key: str, thread: Thread) -> None:
+        """Keep in memory where a conversation stands of which there is no row."""
+        self._followed[entity, key] = thread
+        while len(self._followed) > MOST_UNSTORED:
+            self._followed.popitem(last=False)
+
     def forget(self, entity: Entity) -> None:
         """Let go of everything kept in memory of an entity."""
         for key in [key for key in self._unstored if key[0] == entity]:
             del self._unstored[key]
-
-
-def conversation_key(history: History, session_name: str | None, secret: bytes, entity: Entity) -> str:
-    """Under which the stable part of a conversation is kept: its name, or how it began."""
-    if session_name is not None:
-        return link(secret, entity, "", "session", session_name)
-    return history.said[0].key if history.said else ""
+        for followed in [followed for followed in self._followed if followed[0] == entity]:
+            del self._followed[followed]
 
 
 def in_place(
-    parts: Parts, conversation: str, asked: Iterable[Said], now: datetime, timeout: timedelta, newest: str
+    parts: Parts,
+    conversation: str,
+    asked: Iterable[tuple[str, int | None]],
+    now: datetime,
+    timeout: timedelta,
+    newest: str,
 ) -> InPlace:
     """What of the stored parts stands in a request: the stable one until the conversation rested for the timeout.
 
-    The recalled part of the newest turn stands too, if the turn is sent again within the timeout: in a tool loop, in a
-    retry, for another answer. `newest` is that turn's key, and "" where it has to stand (in a tool loop).
+    `asked` has the key of each turn of the person, and the place of its part. The recalled part of the newest turn
+    stands too, if the turn is sent again within the timeout: in a tool loop, in a retry, for another answer. `newest`
+    is that turn's key, and "" where it has to stand (in a tool loop).
     """
     stable = parts.get("stable", conversation)
     if stable is not None and now - stable.used_at > timeout:
         stable = None
     recalled = []
-    for said in asked:
-        part = parts.get("recalled", said.key)
-        if part is not None and (said.key != newest or now - part.used_at <= timeout):
-            recalled.append((said.index, part))
+    for key, place in asked:
+        part = parts.get("recalled", key)
+        if part is not None and (key != newest or now - part.used_at <= timeout):
+            recalled.append((place, part))
     return InPlace(stable, tuple(recalled))
 
 

@@ -19,17 +19,23 @@ from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode, Reply
 from memproxy.server import identity, targets
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.bodies import Body, read_body, send_error
+<<<<<<< HEAD
 from memproxy.server.counting import Counting
 from memproxy.server.outcome import CLIENT_GONE
+=======
+from memproxy.server.outcome import CLIENT_GONE, OnComplete
+>>>>>>> 2cd235b (Conversations that the upstream keeps)
 from memproxy.server.parts import Parts
 from memproxy.server.relay import Outcome, UpstreamRequest, relay
 from memproxy.server.upstream import UpstreamClient
+from memproxy.wire.responses import fetched_id
 
 log = logging.getLogger(__name__)
 
 MAX_TEXT = 4_000_000  # characters of all messages; over it, reading would hold up everybody else
 
 CHAT = wire.ChatCompletions()  # whose error shape answers where no format claims the path
+RESPONSES = wire.Responses()  # whose answers can be fetched later
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,10 @@ class Plan:
     conversation: Conversation | None
     request: ChatRequest | None
     prepared: Prepared
+
+    def listens(self, form: WireFormat) -> bool:
+        """Whether memory has a use for the answer."""
+        return form.records and self.conversation is not None
 
     def records(self, form: WireFormat) -> bool:
         """Whether the exchange will be stored."""
@@ -78,9 +88,10 @@ class Proxy:
             if not self._may_pass(headers, path, caller):
                 await self._refuse(send, None, identity.Forbidden())
                 return
+            record = await self._fetching(scope["method"], headers, path, caller)
             outcome = await relay(
-                scope, receive, send, self._client, upstream, reader=None, response_headers=added, on_complete=None,
-                error_body=CHAT.error,
+                scope, receive, send, self._client, upstream, reader=RESPONSES.reader if record else None,
+                response_headers=added, on_complete=record, error_body=CHAT.error,
             )  # fmt: skip
             self._counting.request("passthrough", outcome)
             return
@@ -169,6 +180,27 @@ class Proxy:
         prepared = await self._parts.memory.prepare(conversation, request, request_id, placement)
         return Plan(conversation, request, prepared)
 
+    async def _fetching(self, method: str, headers: Headers, path: identity.Named, caller: Caller) -> OnComplete | None:
+        """What is to be done with an answer that a request fetches, where memory waits for it."""
+        answer_id, mode = fetched_id(method, path.path), identity.memory_mode(headers)
+        if answer_id is None or mode not in ("full", "write") or not self._parts.settings.memory.enabled:
+            return None
+        if self._access.foreign(headers):
+            return None
+        try:
+            name = identity.entity_name(headers, path, {}, self._parts.settings, caller) or await self._nobody()
+            conversation = self._conversation(name, mode, headers, caller)
+        except (identity.Refused, StoreError):
+            return None
+        if not await self._parts.memory.awaits(conversation.entity, answer_id):
+            return None
+
+        async def record(outcome: Outcome) -> None:
+            if outcome.reply is not None:
+                await self._parts.memory.record_fetched(conversation, answer_id, outcome.reply)
+
+        return record
+
     async def _nobody(self) -> str:
         """The entity of a request that names none: `default`, only for one person on one machine."""
         if not self._parts.settings.loopback or self._access.keyed or not await self._parts.default_is_open():
@@ -231,7 +263,7 @@ class Proxy:
         request_id: str,
     ) -> Outcome:
         self._observe(plan.prepared)
-        records = plan.records(form)
+        records, listens = plan.records(form), plan.listens(form)
 
         async def record(outcome: Outcome) -> None:
             if 200 <= outcome.status < 300 and outcome.reply is not None:
@@ -243,9 +275,9 @@ class Proxy:
             send,
             self._client,
             upstream.with_body(sent),
-            reader=form.reader if records else None,
+            reader=form.reader if listens else None,
             response_headers=added,
-            on_complete=record if records else None,
+            on_complete=record if listens else None,
             error_body=form.error,
         )
         if records and outcome.status == CLIENT_GONE:
@@ -259,6 +291,9 @@ class Proxy:
         conversation, request = plan.conversation, plan.request
         if conversation is None or request is None:
             return
+        if conversation.mode == "read":
+            self._parts.memory.follow(conversation, plan.prepared, reply)
+            return
         await self._parts.memory.record(
             Exchange(
                 entity=conversation.entity,
@@ -268,6 +303,7 @@ class Proxy:
                 time=conversation.time,
                 request_id=request_id,
                 credential=self._borrow(upstream, headers, request),
+                previous=request.previous,
             )
         )
 

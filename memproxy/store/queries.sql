@@ -91,10 +91,11 @@ ORDER BY last_at DESC, id DESC LIMIT :limit;
 
 -- name: sessions_put_mark
 -- Remember which conversation a history key belongs to; the newest wins.
-INSERT INTO history_marks (tenant, entity, key, session_id, seq, kind, created_at)
-VALUES (:tenant, :entity, :key, :session_id, :seq, :kind, :now)
+INSERT INTO history_marks (tenant, entity, key, session_id, seq, kind, created_at, thread)
+VALUES (:tenant, :entity, :key, :session_id, :seq, :kind, :now, :thread)
 ON CONFLICT (tenant, entity, key) DO UPDATE
-SET session_id = excluded.session_id, seq = excluded.seq, kind = excluded.kind, created_at = excluded.created_at;
+SET session_id = excluded.session_id, seq = excluded.seq, kind = excluded.kind, created_at = excluded.created_at,
+    thread = excluded.thread;
 
 -- name: turns_next_seq
 -- Count one more turn of a session; its place.
@@ -144,6 +145,11 @@ WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq
 -- The turn at a place in a session.
 SELECT * FROM turns
 WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq = :seq;
+
+-- name: turns_replace
+-- Say anew what a turn says.
+UPDATE turns SET content = :content, complete = :complete, text_key = :text_key
+WHERE tenant = :tenant AND entity = :entity AND id = :id;
 
 -- name: turns_find
 -- The turn of a session with this time, role and content.

@@ -6,7 +6,7 @@ SELECT integrity_check AS problem FROM pragma_integrity_check WHERE integrity_ch
 
 -- name: sessions_marks
 -- The history marks with the given keys (a JSON array).
-SELECT m.key, m.session_id, m.seq, m.kind, m.created_at
+SELECT m.key, m.session_id, m.seq, m.kind, m.created_at, m.thread
 FROM json_each(:keys) k
 JOIN history_marks m ON m.tenant = :tenant AND m.entity = :entity AND m.key = k.value;
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, Session, new_id
 from memproxy.store.rows import scoped, to_time
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What has to be known of a conversation that the upstream keeps, to go on from where it stands."""
+
+    opening: str  # the key under which the stable part of its blocks is kept
+    turn: str  # the key under which the recalled part of its newest turn is kept
+    held: frozenset[tuple[str, int]] = frozenset()  # the stored turns (session, place) that it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,7 @@ class Mark:
     seq: int  # of the turn there
     kind: str
     created_at: datetime
+    thread: Thread | None = None  # where the upstream keeps what led here
 
 
 def from_row(row: Row) -> Session:
@@ -88,13 +98,48 @@ async def marks(conn: Connection, entity: Entity, keys: Sequence[str]) -> dict[s
         return {}
     rows = await conn.all("sessions_marks", **scoped(entity), keys=json.dumps(list(dict.fromkeys(keys))))
     return {
-        row["key"]: Mark(row["key"], row["session_id"], row["seq"], row["kind"], to_time(row["created_at"]))
+        row["key"]: Mark(
+            row["key"], row["session_id"], row["seq"], row["kind"], to_time(row["created_at"]), _thread(row["thread"])
+        )
         for row in rows
     }
 
 
 async def put_mark(
-    conn: Connection, entity: Entity, key: str, session_id: str, seq: int, kind: str, now: datetime
+    conn: Connection,
+    entity: Entity,
+    key: str,
+    session_id: str,
+    seq: int,
+    kind: str,
+    now: datetime,
+    thread: Thread | None = None,
 ) -> None:
     """Remember a place; where the key is known already, the newer place takes it over."""
-    await conn.run("sessions_put_mark", **scoped(entity), key=key, session_id=session_id, seq=seq, kind=kind, now=now)
+    place = {"session_id": session_id, "seq": seq, "kind": kind, "thread": _thread_text(thread)}
+    await conn.run("sessions_put_mark", **scoped(entity), key=key, **place, now=now)
+
+
+def _thread_text(thread: Thread | None) -> str | None:
+    if thread is None:
+        return None
+    return json.dumps({"opening": thread.opening, "turn": thread.turn, "held": _spans(thread.held)})
+
+
+def _thread(text: str | None) -> Thread | None:
+    if text is None:
+        return None
+    said = json.loads(text)
+    held = frozenset((session, seq) for session, first, last in said["held"] for seq in range(first, last + 1))
+    return Thread(said["opening"], said["turn"], held)
+
+
+def _spans(turns: Iterable[tuple[str, int]]) -> list[tuple[str, int, int]]:
+    """Turns as spans (session, first place, last place): a conversation is mostly one of them, however long it is."""
+    spans: list[tuple[str, int, int]] = []
+    for session, seq in sorted(turns):
+        if spans and spans[-1][0] == session and spans[-1][2] == seq - 1:
+            spans[-1] = (session, spans[-1][1], seq)
+        else:
+            spans.append((session, seq, seq))
+    return spans

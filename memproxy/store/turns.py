@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -111,11 +112,22 @@ async def exists(
 
 async def give_name(conn: Connection, entity: Entity, session_id: str, seq: int, name: str) -> Turn | None:
     """Name the speaker of a turn that has none yet; the turn as it is now, or None where there was nothing to name."""
-    place = {**scoped(entity), "session_id": session_id, "seq": seq}
-    if not await conn.run("turns_name", **place, name=name):
+    if not await conn.run("turns_name", **scoped(entity), session_id=session_id, seq=seq, name=name):
         return None
-    row = await conn.one("turns_at", **place)
+    return await at(conn, entity, session_id, seq)
+
+
+async def at(conn: Connection, entity: Entity, session_id: str, seq: int) -> Turn | None:
+    """The turn at a place in a session."""
+    row = await conn.one("turns_at", **scoped(entity), session_id=session_id, seq=seq)
     return None if row is None else from_row(row)
+
+
+async def replace(conn: Connection, entity: Entity, turn: Turn, *, content: str, complete: bool, text_key: str) -> Turn:
+    """Let a turn say something else; the turn as it is now. Its passages are the caller's to write anew."""
+    said = {"content": content, "complete": complete}
+    await conn.run("turns_replace", **scoped(entity), id=turn.id, **said, text_key=text_key)
+    return dataclasses.replace(turn, content=content, complete=complete)
 
 
 async def with_letters(conn: Connection, entity: Entity, letters: str, limit: int) -> list[Turn]:

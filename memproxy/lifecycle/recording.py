@@ -1,0 +1,218 @@
+"""What was said in an exchange, written down in one transaction: turns, their passages, marks, and the job to learn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from memproxy.extraction.gate import ignored, trivial
+from memproxy.interfaces import Connection
+from memproxy.lifecycle.chains import ANSWER, mark_thread
+from memproxy.lifecycle.extractor import ExtractionPlan
+from memproxy.lifecycle.history import History, Place, Said, marks_of, place, place_named
+from memproxy.lifecycle.indexing import reindex_turn, turn_passages
+from memproxy.lifecycle.worker import EXTRACT
+from memproxy.model import Entity, Exchange, Message, Speaker, Turn
+from memproxy.settings import Settings
+from memproxy.store import entities, jobs, passages, sessions, turns
+from memproxy.store.sessions import Mark
+from memproxy.store.turns import LearnState
+
+
+class Recorder:
+    """Writes exchanges down."""
+
+    def __init__(self, settings: Settings, secret: bytes, plan: ExtractionPlan) -> None:
+        self._secret = secret
+        self._plan = plan
+        self._timeout = timedelta(seconds=settings.session.timeout)
+        self._ignore = [re.compile(pattern) for pattern in settings.extraction.ignore]
+        self._batch = settings.extraction.turns
+        self._quiet = timedelta(seconds=settings.extraction.quiet_seconds)
+
+    async def write(
+        self,
+        conn: Connection,
+        exchange: Exchange,
+        history: History,
+        masked: Mapping[str, str],
+        reply: str,
+        now: datetime,
+    ) -> list[Turn]:
+        """Store the new turns of an exchange; they are returned.
+
+        `history` is the exchange's; `masked` has what may be stored of its new messages, by their keys, and `reply`
+        what may be stored of the answer.
+        """
+        entity = exchange.entity
+        await entities.ensure(conn, entity, now)
+        marks = await marks_of(conn, entity, history)
+        where = await self._place(conn, exchange, history, marks, now)
+        session_id = where.session_id
+        if session_id is None:
+            opened = await sessions.open_session(
+                conn, entity, exchange.session_name, exchange.time, parent_id=where.parent_id
+            )
+            session_id = opened.id
+            if history.old:
+                await sessions.put_mark(conn, entity, history.said[history.old - 1].key, session_id, 0, "said", now)
+        await _name_assistant(conn, entity, history, marks)
+        stored = await self._write_news(conn, exchange, session_id, where.news, masked, now)
+        answer_key = history.extended(self._secret, entity, exchange.reply.text) if reply.strip() else None
+        if answer_key is not None:
+            stored += await self._write_reply(conn, exchange, history, session_id, answer_key, reply, where, now)
+        await mark_thread(conn, exchange, history, session_id, answer_key, self._secret, now)
+        head = answer_key or (where.news[-1].key if where.news else None)
+        await sessions.touch(conn, entity, session_id, head, exchange.time)
+        if any(turn.role == "user" for turn in stored):
+            await self._schedule(conn, entity, session_id, exchange.credential, now)
+        return stored
+
+    async def _place(
+        self, conn: Connection, exchange: Exchange, history: History, marks: Mapping[str, Mark], now: datetime
+    ) -> Place:
+        entity, start = exchange.entity, marks.get(history.start)
+        from_an_answer = start is not None and start.kind == ANSWER
+        if exchange.session_name is None and (from_an_answer or not history.start):
+            last = await sessions.last_user_seq(conn, entity, {mark.session_id for mark in marks.values()})
+            return place(history, marks, last, now, self._timeout)
+        session_id = start.session_id if start is not None else None
+        if exchange.session_name is not None:
+            named = await sessions.by_name(conn, entity, exchange.session_name)
+            session_id = named.id if named is not None else None
+        if session_id is None:
+            return Place(None, None, tuple(said for said in history.new if said.message.role == "user"))
+        last = await sessions.last_user_seq(conn, entity, {session_id})
+        return place_named(history, marks, session_id, last.get(session_id, 0), now, self._timeout)
+
+    async def _write_news(
+        self,
+        conn: Connection,
+        exchange: Exchange,
+        session_id: str,
+        news: Sequence[Said],
+        masked: Mapping[str, str],
+        now: datetime,
+    ) -> list[Turn]:
+        stored = []
+        for said in news:
+            text = masked[said.key]
+            turn = await say(
+                conn,
+                exchange.entity,
+                session_id,
+                said.key,
+                "user",
+                text,
+                exchange.time,
+                now,
+                name=said.message.name,
+                learn="pending" if self._teaches(exchange, said.message, text) else "no",
+                credential=exchange.credential,
+            )
+            stored.append(turn)
+        return stored
+
+    def _teaches(self, exchange: Exchange, message: Message, text: str) -> bool:
+        """Whether a turn is offered to extraction."""
+        names = {m.name for m in exchange.messages if m.role == "user" and m.name}
+        return (
+            exchange.learn
+            and self._plan.learns_with(exchange.credential)
+            and len(names) < 2  # a shared room: nobody said which of them this memory belongs to
+            and not trivial(text)
+            and not ignored(text, self._ignore)
+        )
+
+    async def _write_reply(
+        self,
+        conn: Connection,
+        exchange: Exchange,
+        history: History,
+        session_id: str,
+        key: str,
+        reply: str,
+        where: Place,
+        now: datetime,
+    ) -> list[Turn]:
+        entity = exchange.entity
+        known = (await sessions.marks(conn, entity, [key])).get(key)
+        if known is not None and known.session_id == session_id and not where.news:
+            return []  # the same answer again; in another conversation it is an answer of its own
+        turn = await say(
+            conn,
+            entity,
+            session_id,
+            key,
+            "assistant",
+            reply,
+            exchange.time,
+            now,
+            name=_assistant_name(exchange.messages),
+            complete=exchange.reply.complete,
+        )
+        tail = history.next_tail(self._secret, entity, exchange.reply.text)
+        if tail is not None:
+            await sessions.put_mark(conn, entity, tail, session_id, turn.seq, "tail", now)
+        return [turn]
+
+    async def _schedule(
+        self, conn: Connection, entity: Entity, session_id: str, credential: str | None, now: datetime
+    ) -> None:
+        waiting = await turns.pending(conn, entity, session_id, credential)
+        if not waiting:
+            return
+        run_after = now if len(waiting) >= self._batch else now + self._quiet
+        await jobs.enqueue(conn, entity, EXTRACT, session_id, run_after, credential, now)
+
+
+async def say(
+    conn: Connection,
+    entity: Entity,
+    session_id: str,
+    key: str,
+    role: Speaker,
+    text: str,
+    time: datetime,
+    now: datetime,
+    *,
+    name: str | None = None,
+    complete: bool = True,
+    learn: LearnState = "no",
+    credential: str | None = None,
+) -> Turn:
+    """Store the next turn of a session, searchable, and under the key of the conversation up to and including it."""
+    turn = await turns.append(
+        conn,
+        entity,
+        session_id,
+        role=role,
+        name=name,
+        content=text,
+        time=time,
+        complete=complete,
+        learn=learn,
+        credential=credential,
+        text_key=key,
+    )
+    await passages.add(conn, entity, turn_passages(turn))
+    await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
+    return turn
+
+
+async def _name_assistant(conn: Connection, entity: Entity, history: History, marks: Mapping[str, Mark]) -> None:
+    """An answer comes without its speaker's name; a client that uses one says it when it sends the answer back."""
+    if not history.old:
+        return
+    newest = history.said[history.old - 1]
+    mark = marks.get(newest.key)
+    if newest.message.role == "assistant" and newest.message.name and mark is not None:
+        turn = await turns.give_name(conn, entity, mark.session_id, mark.seq, newest.message.name)
+        if turn is not None:
+            await reindex_turn(conn, entity, turn)
+
+
+def _assistant_name(messages: Sequence[Message]) -> str | None:
+    """The name that the client uses for its assistant, where it gives one in the history."""
+    return next((message.name for message in reversed(messages) if message.role == "assistant" and message.name), None)
