@@ -19,12 +19,8 @@ from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode, Reply
 from memproxy.server import identity, targets
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.bodies import Body, read_body, send_error
-<<<<<<< HEAD
 from memproxy.server.counting import Counting
-from memproxy.server.outcome import CLIENT_GONE
-=======
 from memproxy.server.outcome import CLIENT_GONE, OnComplete
->>>>>>> 2cd235b (Conversations that the upstream keeps)
 from memproxy.server.parts import Parts
 from memproxy.server.relay import Outcome, UpstreamRequest, relay
 from memproxy.server.upstream import UpstreamClient
