@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from memproxy.testing import Answer
 from tests.conformance.comparison import Listener, Seen, inserted, request_differences
 from tests.conformance.vendor import FACT, Ask
@@ -37,6 +39,15 @@ def check_the_request(world: World) -> None:
 async def learned(world: World, who: str) -> list[tuple[str, str, bool]]:
     """Who said what, and whether that was all of it."""
     return [(turn["role"], turn["content"], turn["complete"]) for turn in await world.turns(who)]
+
+
+async def comes_to_learn(world: World, who: str, expected: list[tuple[str, str, bool]]) -> None:
+    """What a client that has left leaves behind is recorded a moment after it."""
+    for _ in range(500):
+        if await learned(world, who) == expected:
+            return
+        await asyncio.sleep(0.01)
+    assert await learned(world, who) == expected
 
 
 async def know(world: World, *people: str) -> None:
