@@ -8,14 +8,15 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import httpx
 
 from memproxy.errors import ProviderBusy, ProviderError, TruncatedCompletion
 from memproxy.providers.catalog import chat_completions_url
 from memproxy.settings import is_loopback
+
+if TYPE_CHECKING:
+    import httpx  # loaded with the first call: where there is none, it would be 8 MB for nothing
 
 # Statuses that pass by themselves; everything else below 200 or above 299 is final (402 among it: paying is no retry).
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
@@ -53,9 +54,7 @@ class ChatClient:
         self, timeout: float = 60.0, options: Mapping[str, Any] | None = None, marks: Marks = lambda base_url: {}
     ) -> None:
         """`marks` gives headers to send along to a base URL, besides those that authorise the call."""
-        # A proxy named by the environment is for the way out; this machine is reached directly.
-        direct = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))
-        self._http = httpx.AsyncClient(timeout=httpx.Timeout(timeout, connect=10.0), mounts=direct)
+        self._http: httpx.AsyncClient | None = None
         self._patience = timeout
         self._options = dict(options or {})
         self._marks = marks
@@ -63,7 +62,8 @@ class ChatClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        if self._http is not None:
+            await self._http.aclose()
 
     async def complete(
         self, endpoint: Endpoint, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int
@@ -106,13 +106,16 @@ class ChatClient:
 
     async def _post(self, endpoint: Endpoint, body: Mapping[str, Any]) -> httpx.Response:
         """The whole answer, within the time limit and of a size that an answer can have."""
+        import httpx
+
+        http = self._client()
         headers = {**_guard(endpoint), **self._marks(endpoint.base_url), **endpoint.headers}
         url = chat_completions_url(endpoint.base_url)
         try:
-            request = self._http.build_request("POST", url, json=body, headers=headers)
+            request = http.build_request("POST", url, json=body, headers=headers)
             # httpx limits each read only: a server that sends a byte a second would hold a job for ever.
             async with asyncio.timeout(self._patience):
-                response = await self._http.send(request, stream=True)
+                response = await http.send(request, stream=True)
                 try:
                     return await _whole(response)
                 finally:
@@ -126,6 +129,16 @@ class ChatClient:
         except httpx.HTTPError:
             raise ProviderError("request-failed") from None
 
+    def _client(self) -> httpx.AsyncClient:
+        """The connections, opened with the first call."""
+        import httpx
+
+        if self._http is None:
+            # A proxy named by the environment is for the way out; this machine is reached directly.
+            direct = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))
+            self._http = httpx.AsyncClient(timeout=httpx.Timeout(self._patience, connect=10.0), mounts=direct)
+        return self._http
+
     def _refusal(self, response: httpx.Response, refused: set[str]) -> str | None:
         """The option a 400 or 422 names and that was not yet left out, if any."""
         if response.status_code not in (400, 422):
@@ -136,6 +149,8 @@ class ChatClient:
 
 async def _whole(response: httpx.Response) -> httpx.Response:
     """The response with its body read. Raises ProviderBusy where that is larger than an answer can be."""
+    import httpx
+
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk

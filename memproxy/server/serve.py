@@ -81,11 +81,15 @@ def _config(app: App) -> uvicorn.Config:
     )
 
 
-def _spare_the_collector() -> None:
-    """What stands after the start stands for good: not looking through it again and again saves 30 ms now and then."""
+def _spare_the_collector(*, memory: bool) -> None:
+    """What stands after the start stands for good: not looking through it again and again saves 30 ms now and then.
+
+    Recall makes so many objects that looking for garbage less often pays; a mere relay would only hold more of it.
+    """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    if memory:
+        gc.set_threshold(50_000, 20, 50)
 
 
 def _take_turns_quickly() -> None:
@@ -107,7 +111,7 @@ async def serve(settings: Settings, started: Callable[[App, int], None]) -> None
         async with open_app(settings) as app:
             port = sock.getsockname()[1]
             server = _Server(_config(app), app, lambda: started(app, port))
-            _spare_the_collector()
+            _spare_the_collector(memory=settings.memory.enabled)
             _take_turns_quickly()
             await server.serve(sockets=[sock])
     finally:
