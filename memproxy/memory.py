@@ -144,10 +144,11 @@ class Memory:
         if ended(reply) and reply.error is None:
             await self._store(self._record_fetched(conversation, answer_id, reply))
 
-    def follow(self, conversation: Conversation, prepared: Prepared, reply: Reply) -> None:
-        """Know an answer again that a request may go on from, where nothing is to be recorded. In memory only."""
-        if reply.id is not None and prepared.thread is not None:
-            self._composer.follow(conversation.entity, reply.id, prepared.thread)
+    def follow(self, conversation: Conversation, request: ChatRequest, prepared: Prepared, reply: Reply) -> None:
+        """Know again what a request may go on from, where nothing is to be recorded. In memory only."""
+        for id in (request.previous, reply.id):
+            if id is not None and prepared.thread is not None:
+                self._composer.follow(conversation.entity, id, prepared.thread)
 
     async def _store(self, recording: Awaitable[Sequence[Turn]]) -> None:
         try:

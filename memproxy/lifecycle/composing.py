@@ -136,9 +136,9 @@ class Composer:
         composed = await (self._split(ask) if placement == "split" else self._whole(ask, placement))
         return replace(composed, thread=thread)
 
-    def follow(self, entity: Entity, answer_id: str, thread: Thread) -> None:
-        """Keep in memory where an answer stands of which nothing is recorded."""
-        self._placed.follow(entity, kept_key(self._secret, entity, answer_id), thread)
+    def follow(self, entity: Entity, id: str, thread: Thread) -> None:
+        """Keep in memory where an answer or a conversation stands of which nothing is recorded."""
+        self._placed.follow(entity, kept_key(self._secret, entity, id), thread, self._clock.now())
 
     async def recall(
         self, entity: Entity, query: str, now: datetime, timezone: str

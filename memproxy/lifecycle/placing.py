@@ -36,7 +36,7 @@ class PlacedParts:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._unstored: OrderedDict[tuple[Entity, PartKind, str], tuple[int, Part]] = OrderedDict()
-        self._followed: OrderedDict[tuple[Entity, str], Thread] = OrderedDict()
+        self._followed: OrderedDict[tuple[Entity, str], tuple[datetime, Thread]] = OrderedDict()
 
     async def of_keys(self, entity: Entity, keys: Iterable[str]) -> Parts:
         """The parts under any of the keys. Raises StoreError."""
@@ -76,11 +76,15 @@ class PlacedParts:
         Raises StoreError.
         """
         mark = (await self._db.read(lambda conn: sessions.marks(conn, entity, [key]))).get(key)
-        return mark.thread if mark is not None else self._followed.get((entity, key))
+        since, thread = self._followed.get((entity, key), (None, None))
+        if mark is not None and (since is None or mark.created_at >= since):
+            return mark.thread
+        return thread
 
-    def follow(self, entity: Entity, key: str, thread: Thread) -> None:
-        """Keep in memory where a conversation stands of which there is no row."""
-        self._followed[entity, key] = thread
+    def follow(self, entity: Entity, key: str, thread: Thread, now: datetime) -> None:
+        """Keep in memory where a conversation stands, after a request that leaves no row."""
+        self._followed[entity, key] = (now, thread)
+        self._followed.move_to_end((entity, key))
         while len(self._followed) > MOST_UNSTORED:
             self._followed.popitem(last=False)
 

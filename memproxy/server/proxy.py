@@ -288,7 +288,7 @@ class Proxy:
         if conversation is None or request is None:
             return
         if conversation.mode == "read":
-            self._parts.memory.follow(conversation, plan.prepared, reply)
+            self._parts.memory.follow(conversation, request, plan.prepared, reply)
             return
         await self._parts.memory.record(
             Exchange(
