@@ -5,13 +5,14 @@ The table in docs/wire.md is what this test found. `CONFORMANCE_WRITE=1 pytest t
 
 from __future__ import annotations
 
+import asyncio
 import os
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from memproxy.testing import ScriptedUpstream
+from memproxy.testing import Answer, Request, ScriptedUpstream
 from tests.conformance import modes
 from tests.conformance.asking import both_ways, check_the_request, comes_to_learn, know, learned, on_the_wire
 from tests.conformance.comparison import Listener, Seen, differences
@@ -71,7 +72,7 @@ async def test_a_client_that_leaves_is_gone_for_the_upstream_within_a_second(
     seen: list[Seen] = []
     noticed: list[bool] = []
     for url in (world.up.url, world.url):
-        world.up.reply_answer(case.answer)
+        world.up.reply_with(partial(answering, case))
         requests, abandoned = len(world.up.requests), world.up.abandoned
         listener = await Listener.ask(url, on_the_wire(case.ask, who))
         await world.up.wait_for(partial(received, requests))
@@ -84,6 +85,13 @@ async def test_a_client_that_leaves_is_gone_for_the_upstream_within_a_second(
     assert (noticed, unlike) == ([True, True], [])
     check_the_request(world)
     await comes_to_learn(world, who, to_learn(case))
+
+
+async def answering(case: Case, request: Request) -> Answer:
+    """Nothing at all where a whole answer is awaited; else the beginning of a stream."""
+    if not case.until:
+        await asyncio.Event().wait()
+    return case.answer
 
 
 def received(before: int, up: ScriptedUpstream) -> bool:

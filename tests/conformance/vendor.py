@@ -83,7 +83,7 @@ class Vendor:
         if self.plain is not None:
             kind = ("content-type", self.json_type)
             made[modes.PLAIN] = Case(self.plain, self._counted(200, kind, self.body), (TEXT, True))
-            made[modes.LEAVES_WAITING] = Case(self.plain, Answer(200, (), [Wait()]))
+            made[modes.LEAVES_WAITING] = Case(self.plain, Answer())
         zipped = gzip.compress(self.body, mtime=0)
         headers = [
             *self.headers,
