@@ -17,8 +17,10 @@ from memproxy.model import Entity, Exchange
 from memproxy.store import sessions
 from memproxy.store.sessions import Thread
 
-ANSWER = "answer"  # kinds of marks
+# Kinds of marks.
 CONVERSATION = "conversation"
+ANSWER = "answer"  # its place is the answer's turn
+ASKED = "asked"  # an answer that said nothing, so far: its place is where it was asked for
 
 
 def thread_of(
@@ -63,4 +65,5 @@ async def mark_thread(
         await sessions.put_mark(conn, entity, history.start, session_id, seq, CONVERSATION, now, thread)
     if answer_id is not None:
         key = kept_key(secret, entity, answer_id)
-        await sessions.put_mark(conn, entity, key, session_id, seq, ANSWER, now, thread)
+        kind = ASKED if answer_key is None else ANSWER
+        await sessions.put_mark(conn, entity, key, session_id, seq, kind, now, thread)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memproxy.interfaces import Connection
-from memproxy.lifecycle.chains import ANSWER
+from memproxy.lifecycle.chains import ANSWER, CONVERSATION
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import reindex_turn
 from memproxy.lifecycle.recording import say
@@ -23,7 +23,7 @@ def ended(reply: Reply) -> bool:
 async def awaited(conn: Connection, entity: Entity, key: str) -> Mark | None:
     """Where an answer belongs that was asked for in a recorded exchange; `key` is its `history.kept_key`."""
     mark = (await sessions.marks(conn, entity, [key])).get(key)
-    return mark if mark is not None and mark.kind == ANSWER else None
+    return mark if mark is not None and mark.kind != CONVERSATION else None
 
 
 async def put_fetched(
@@ -31,22 +31,22 @@ async def put_fetched(
 ) -> Turn | None:
     """Store an answer (`text` is what may be stored of it) in its conversation; None where there is nothing to store.
 
-    It takes the place of its own beginning, or of a piece of it, and of nothing else.
+    It takes the place of its own beginning, or of a piece of it. What has been removed since is not brought back.
     """
     mark = await awaited(conn, entity, key)
     if mark is None or mark.thread is None:
         return None
     there = await turns.at(conn, entity, mark.session_id, mark.seq)
-    if there is None and mark.seq:
-        return None  # removed since
     text_key = link(secret, entity, mark.thread.turn, "assistant", reply.text)
-    if there is not None and there.role == "assistant":
-        if not _says_more(reply, text, there):
+    if mark.kind == ANSWER:
+        if there is None or not _says_more(reply, text, there):
             return None
         turn = await turns.replace(conn, entity, there, content=text, complete=reply.complete, text_key=text_key)
         await reindex_turn(conn, entity, turn)
         await sessions.put_mark(conn, entity, text_key, turn.session_id, turn.seq, "said", now)
         return turn
+    if there is None and mark.seq:
+        return None
     turn = await say(conn, entity, mark.session_id, text_key, "assistant", text, time, now, complete=reply.complete)
     thread = replace(mark.thread, held=mark.thread.held | {(turn.session_id, turn.seq)})
     await sessions.put_mark(conn, entity, key, turn.session_id, turn.seq, ANSWER, now, thread)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Connection
-from memproxy.lifecycle.chains import ANSWER, mark_thread
+from memproxy.lifecycle.chains import CONVERSATION, mark_thread
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.history import History, Place, Said, marks_of, place, place_named
 from memproxy.lifecycle.indexing import reindex_turn, turn_passages
@@ -73,7 +73,7 @@ class Recorder:
         self, conn: Connection, exchange: Exchange, history: History, marks: Mapping[str, Mark], now: datetime
     ) -> Place:
         entity, start = exchange.entity, marks.get(history.start)
-        from_an_answer = start is not None and start.kind == ANSWER
+        from_an_answer = start is not None and start.kind != CONVERSATION
         if exchange.session_name is None and (from_an_answer or not history.start):
             last = await sessions.last_user_seq(conn, entity, {mark.session_id for mark in marks.values()})
             return place(history, marks, last, now, self._timeout)

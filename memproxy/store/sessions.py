@@ -11,6 +11,8 @@ from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, Session, new_id
 from memproxy.store.rows import scoped, to_time
 
+MOST_SPANS = 100  # in which the turns of a kept conversation are remembered
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:
@@ -135,11 +137,11 @@ def _thread(text: str | None) -> Thread | None:
 
 
 def _spans(turns: Iterable[tuple[str, int]]) -> list[tuple[str, int, int]]:
-    """Turns as spans (session, first place, last place): a conversation is mostly one of them, however long it is."""
+    """The turns as spans (session, first place, last place), the newest: most conversations are one, however long."""
     spans: list[tuple[str, int, int]] = []
     for session, seq in sorted(turns):
         if spans and spans[-1][0] == session and spans[-1][2] == seq - 1:
             spans[-1] = (session, spans[-1][1], seq)
         else:
             spans.append((session, seq, seq))
-    return spans
+    return spans[-MOST_SPANS:]

@@ -260,6 +260,17 @@ async def test_the_stable_part_is_the_same_in_every_request_of_a_chain(tmp_path:
             assert await chat.say("hello" if n % 2 else output("x"), whole(f"resp_x{n}", calls=True)) == stable
 
 
+async def test_the_same_request_again_goes_up_with_the_same_bytes(tmp_path: Path) -> None:
+    async with World.open(tmp_path, memory__placement="split") as world:
+        await world.seed("Bo", NUTS)
+        chat = Chat(world)
+        await chat.say("hello", conversation="conv_1")
+        first = await chat.say(QUESTION, after="resp_1")
+        assert "hazelnuts" in first
+        await world.seed("Bo", "Is allergic to walnuts, a nut too")
+        assert await chat.say(QUESTION, after="resp_1") == first
+
+
 @placements
 @pytest.mark.parametrize("mode", ["full", "read"])
 @pytest.mark.parametrize("by", ["answer", "conversation"])
@@ -311,6 +322,17 @@ async def test_an_answer_made_in_the_background_is_stored_once_when_it_is_there(
     assert "Write about my kayak Puffin" in "\n".join(world.extracted())
     await chat.say("I like what was written of red things", after="resp_b")
     assert "Puffin is red." in await world.ask("Bo", "Is Puffin red or green?")
+
+
+async def test_a_step_of_a_tool_loop_may_be_made_in_the_background(chat: Chat) -> None:
+    await chat.say("How tall is the lighthouse?", whole("resp_a", "Let me look.", calls=True))
+    await chat.say(output("40 m"), whole("resp_b", status="queued"))
+    for _ in range(2):
+        await chat.fetch("resp_b", whole("resp_b", "It is 40 m tall."))
+    await chat.say("I climbed it", "Impressive.")
+    assert await chat.sessions() == [
+        ["How tall is the lighthouse?", "Let me look.", "It is 40 m tall.", "I climbed it", "Impressive."]
+    ]
 
 
 @pytest.mark.parametrize("query", ["?stream=true", "?stream=true&starting_after=4"])

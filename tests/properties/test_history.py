@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -218,28 +219,58 @@ class Client:
         return [(asked, answer)]
 
 
-async def _stored(requests: Sequence[tuple[list[Message], str]], session: str | None) -> list[str]:
+class Said(NamedTuple):
+    """One request as it is recorded."""
+
+    messages: tuple[Message, ...]
+    answer: str
+    previous: str | None = None
+    id: str | None = None
+
+
+def replayed(requests: Sequence[tuple[list[Message], str]]) -> list[Said]:
+    """The client resends the history with every request."""
+    return [Said(tuple(messages), answer) for messages, answer in requests]
+
+
+def chained(requests: Sequence[tuple[list[Message], str]]) -> list[Said]:
+    """The same requests by a client that leaves it to the upstream to keep what was said before."""
+    ids: dict[tuple[str, ...], str] = {}
+    found = []
+    for number, (messages, answer) in enumerate(requests):
+        path = tuple(" ".join(message.text.split()) for message in messages)
+        found.append(Said(tuple(messages[-1:]), answer, ids.get(path[:-1]), f"resp_{number}"))
+        ids.setdefault((*path, answer), f"resp_{number}")  # a retry's answer is the one the client has already
+    return found
+
+
+async def _stored(requests: Sequence[Said], session: str | None = None) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "memg.json"
         config.write_text("{}")
         chosen = load(str(config), {"db": f"{folder}/m.db", "embed.provider": "off", "llm.borrow": False}, {}).settings
         async with open_parts(chosen, FrozenClock(NOW)) as parts:
-            for number, (messages, answer) in enumerate(requests):
-                reply = Reply(text=answer, complete=True)
-                await parts.memory.record(Exchange(BO, session, tuple(messages), reply, NOW, f"{number:032x}"))
+            for number, said in enumerate(requests):
+                reply = Reply(text=said.answer, complete=True, id=said.id)
+                exchange = Exchange(BO, session, said.messages, reply, NOW, f"{number:032x}", previous=said.previous)
+                await parts.memory.record(exchange)
             rows = await parts.db.read(lambda conn: turns.list_turns(conn, BO, limit=1000))
     return [" ".join(row.content.split()) for row in rows if row.role == "user"]
 
 
-@pytest.mark.parametrize("session", [None, "boats"])
+@pytest.mark.parametrize(
+    ("session", "sent"), [(None, replayed), ("boats", replayed), (None, chained)], ids=["replayed", "named", "chained"]
+)
 @settings(max_examples=25, deadline=None)
 @given(steps)
 def test_each_message_of_a_person_is_stored_exactly_once_however_its_history_comes_back(
-    session: str | None, steps: list[tuple[str, str, int]]
+    session: str | None,
+    sent: Callable[[Sequence[tuple[list[Message], str]]], list[Said]],
+    steps: list[tuple[str, str, int]],
 ) -> None:
     client = Client(named=session is not None)
     requests = [request for step in steps for request in client.requests(*step)]
-    stored = asyncio.run(_stored(requests, session))
+    stored = asyncio.run(_stored(sent(requests), session))
     assert Counter(stored) == Counter(path[-1] for path in client.said)
 
 
@@ -248,7 +279,7 @@ def test_each_message_of_a_person_is_stored_exactly_once_however_its_history_com
 def test_a_conversation_replayed_whole_any_number_of_times_is_stored_once(said: list[str], times: int) -> None:
     client = Client()
     requests = [request for text in said for request in client.requests(SAY, text, 0)]
-    stored = asyncio.run(_stored(requests * (1 + times), None))
+    stored = asyncio.run(_stored(replayed(requests * (1 + times))))
     assert stored == [path[-1] for path in sorted(client.said, key=len)]
 
 
@@ -258,4 +289,4 @@ def test_a_client_that_drops_its_oldest_messages_says_nothing_twice() -> None:
     for i in range(6):
         [(asked, answer)] = client.requests(SAY, f"Today I counted {i} herons by the old harbour wall", 0)
         requests.append((asked[-3:], answer))
-    assert len(asyncio.run(_stored(requests * 2, None))) == 6
+    assert len(asyncio.run(_stored(replayed(requests * 2)))) == 6
