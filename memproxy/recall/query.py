@@ -15,6 +15,7 @@ QUERY_CHARS = 2_000  # of a message; a longer one is shortened to its beginning,
 _HEAD, _QUESTIONS, _TAIL = 400, 800, 800
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]")
 _QUESTION = re.compile(r"[^.!?\n。！？]{8,400}[?？]")
 _SELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
@@ -75,8 +76,8 @@ def read_query(text: str, *, now: datetime) -> Query:
 
 
 def focus(text: str, limit: int = QUERY_CHARS) -> str:
-    """A message short enough to be a question: a pasted document is cut down, what was asked about it is kept."""
-    text = text.strip()
+    """A message short enough to be a question: pasted code and documents are cut down, what was asked about is kept."""
+    text = _beside_code(text.strip())
     if len(text) <= limit:
         return text
     head = _up_to_a_blank(text[:_HEAD])
@@ -84,6 +85,14 @@ def focus(text: str, limit: int = QUERY_CHARS) -> str:
     middle = text[len(head) : len(text) - len(tail)]
     asked = " ".join(match[0].strip() for match in _QUESTION.finditer(middle))
     return "\n".join(filter(None, (head, asked[-_QUESTIONS:], tail)))
+
+
+def _beside_code(text: str) -> str:
+    """The text without fenced blocks, where it says something beside them: memory is asked by words, not by code."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    words = _FENCED.sub("\n", text).strip()
+    return words if words != text and not is_small_talk(words) else text
 
 
 def is_small_talk(text: str) -> bool:

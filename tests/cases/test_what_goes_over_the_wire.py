@@ -131,14 +131,16 @@ async def test_c18_off_is_off_on_every_path(world: World, path: str, streaming: 
     assert await world.turns("Bo") == []
 
 
+@pytest.mark.parametrize("fence", ["", "```"])
 @pytest.mark.parametrize("order", ["diff first", "question first"])
-async def test_c19_a_question_beside_a_long_diff_is_recalled_for(tmp_path: Path, order: str) -> None:
+async def test_c19_a_question_beside_a_long_diff_is_recalled_for(tmp_path: Path, order: str, fence: str) -> None:
     diff = "".join(f"-    old_{n} = call({n})\n+    new_{n} = call({n + 1})\n" for n in range(550))
     assert len(diff) > 25_000
+    diff = f"{fence}\n{diff}{fence}" if fence else diff
     async with World.open(tmp_path, embed__provider="local") as world:
         await world.seed("Bo", SISTER)
         parts = [diff, QUESTION] if order == "diff first" else [QUESTION, diff]
-        assert "Quillhaven" in await world.ask("Bo", "\n\n".join(parts))
+        assert "Quillhaven" in await world.ask("Bo", ("\n" if fence else "\n\n").join(parts))
         assert await world.metric("memproxy_shortened_total", where="query") == 1
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from memproxy.recall.dates import When, dates_named
 from memproxy.recall.query import QUERY_CHARS, Query, is_small_talk, is_standing_wish, named, read_query
+from tests.growth import MOST, growth
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 
@@ -54,6 +55,27 @@ def test_c19_a_question_before_or_between_pasted_text_is_kept_too() -> None:
     filler = "some filler text without an end " * 200
     assert "Which ferry did I book?" in read(f"{filler}. Which ferry did I book? {filler}").text
     assert "Which ferry did I book?" in read(f"Which ferry did I book? {filler}").text
+
+
+@pytest.mark.parametrize("lines", [4, 20, 1000])
+@pytest.mark.parametrize("order", ["before", "after", "around"])
+def test_c19_a_question_beside_fenced_code_is_asked_alone(lines: int, order: str) -> None:
+    question = "Why does the harbour module need otters?"
+    diff = "```diff\n" + "".join(f"+    value_{i} = compute({i})\n" for i in range(lines)) + "```"
+    text = {"before": f"{question}\n{diff}", "after": f"{diff}\n{question}", "around": f"{diff}\n{question}\n{diff}"}
+    query = read(text[order])
+    assert query.text == question
+    assert query.shortened
+
+
+@pytest.mark.parametrize("text", ["```py\nlaunch(otter)\n```", "fix it\n```\nlaunch(otter)\n```", "```\nlaunch(otter)"])
+def test_code_with_nothing_to_speak_of_beside_it_is_the_question(text: str) -> None:
+    assert "launch(otter)" in read(text).text
+
+
+@pytest.mark.parametrize("pump", ["```\n", "```", "~~~\n```\n", "``` x\n"])
+def test_looking_for_code_takes_time_in_proportion_to_the_text(pump: str) -> None:
+    assert growth(lambda text: read("What is otter? " + text), pump) < MOST
 
 
 def test_a_short_message_is_read_as_it_is() -> None:
