@@ -17,7 +17,8 @@ from memproxy.chores import is_chore
 from memproxy.errors import NotUnderstood, StoreError, places
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Database
-from memproxy.lifecycle.composing import Composed, Composer, Conversation
+from memproxy.lifecycle.asking import Conversation
+from memproxy.lifecycle.composing import Composed, Composer
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.fetched import awaited, ended, put_fetched
 from memproxy.lifecycle.history import kept_key, own_words, read_history

@@ -14,8 +14,9 @@ from memproxy.context.render import render, render_recalled, render_stable
 from memproxy.errors import StoreError
 from memproxy.events import Skip
 from memproxy.interfaces import Clock, Connection, Database
+from memproxy.lifecycle.asking import Ask, Conversation
 from memproxy.lifecycle.chains import thread_of
-from memproxy.lifecycle.history import History, Said, kept_key, marks_of, own_words, read_history
+from memproxy.lifecycle.history import kept_key, marks_of, own_words, read_history
 from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
 from memproxy.model import (
     Addition,
@@ -23,7 +24,6 @@ from memproxy.model import (
     ContextBlock,
     Entity,
     ItemKind,
-    MemoryMode,
     Part,
     Placement,
     Receipt,
@@ -41,17 +41,6 @@ REPLY_TOKENS = 512  # room kept for the answer where the client sets no limit of
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """Who speaks in which conversation, as one request says it."""
-
-    entity: Entity
-    session_name: str | None
-    mode: MemoryMode
-    time: datetime  # when it is said
-    timezone: str
-
-
-@dataclass(frozen=True, slots=True)
 class Composed:
     """What goes into a request, or why nothing does."""
 
@@ -59,40 +48,6 @@ class Composed:
     block: ContextBlock | None = None  # all of it
     additions: tuple[Addition, ...] = ()
     thread: Thread | None = None  # where the request stands, should another go on from its answer
-
-
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """One request, and where it stands."""
-
-    conversation: Conversation
-    request: ChatRequest
-    request_id: str
-    history: History
-    thread: Thread
-
-    @property
-    def said(self) -> list[Said]:
-        """The person's new words; none in a tool loop."""
-        return [said for said in self.history.new if said.message.role == "user"]
-
-    @property
-    def query(self) -> list[Said]:
-        """What recall goes by: the new words; where a program alone spoke in the person's turn, the last they typed."""
-        newest = self.request.messages[-1] if self.request.messages else None
-        if newest is None or newest.role != "user" or newest.answers_tools:
-            return self.said
-        return self.said or [said for said in self.history.said if said.message.role == "user"][-1:]
-
-    @property
-    def turns(self) -> list[tuple[str, int | None]]:
-        """The keys of the person's turns, each with the place of what is recalled for it (see `Addition`).
-
-        What goes into a message stays in a conversation that the upstream keeps, and would pile up there.
-        """
-        if self.history.start:
-            return [(self.thread.turn, None)]
-        return [(said.key, said.index) for said in self.history.said if said.message.role == "user"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +85,7 @@ class Composer:
         history = read_history(own_words(request.messages, self._added), self._secret, entity, request.previous)
         before = await self._placed.stood(entity, history.start) if history.start else None
         thread = thread_of(history, conversation.session_name, before, self._secret, entity)
-        ask = _Ask(conversation, request, request_id, history, thread)
+        ask = Ask(conversation, request, request_id, history, thread)
         if not thread.turn:
             return Composed(Skip.NO_QUERY, thread=thread)
         composed = await (self._split(ask) if placement == "split" else self._whole(ask, placement))
@@ -149,10 +104,10 @@ class Composer:
 
     # --- one block a request ---------------------------------------------------------------------------------
 
-    async def _whole(self, ask: _Ask, placement: Placement) -> Composed:
+    async def _whole(self, ask: Ask, placement: Placement) -> Composed:
         entity, key = ask.conversation.entity, ask.thread.turn
         place = ask.turns[-1][1] if placement == "user" else None
-        if not ask.said:  # in a tool loop the block of the turn that began it goes in again, byte for byte
+        if not ask.new:  # in a tool loop the block of the turn that began it goes in again, byte for byte
             parts = await self._placed.of_keys(entity, [key])
             part = parts.get("recalled", key)
             if part is not None:
@@ -173,12 +128,12 @@ class Composer:
 
     # --- a stable part, and one a turn -----------------------------------------------------------------------
 
-    async def _split(self, ask: _Ask) -> Composed:
+    async def _split(self, ask: Ask) -> Composed:
         entity, timezone, now = ask.conversation.entity, ask.conversation.timezone, self._clock.now()
         opening, turn, place = ask.thread.opening, *ask.turns[-1]
         fresh: list[Part] = []
         parts = await self._placed.of_keys(entity, [opening, *(key for key, _ in ask.turns)])
-        standing = in_place(parts, opening, ask.turns, now, self._timeout, turn if ask.said else "")
+        standing = in_place(parts, opening, ask.turns, now, self._timeout, turn if ask.new else "")
         again = standing.parts
         if standing.stable is None:
             facts = await self._recaller.standing(entity)
@@ -203,7 +158,7 @@ class Composer:
 
     # --- recalling -------------------------------------------------------------------------------------------
 
-    async def _find(self, ask: _Ask) -> Found:
+    async def _find(self, ask: Ask) -> Found:
         query = "\n".join(mask_secrets(one.message.text) for one in ask.query)
         present = asyncio.create_task(self._present(ask))
         try:
@@ -211,7 +166,7 @@ class Composer:
         finally:
             present.cancel()
 
-    async def _present(self, ask: _Ask) -> set[tuple[str, int]]:
+    async def _present(self, ask: Ask) -> set[tuple[str, int]]:
         """The stored turns (session, place) that the request or what it goes on from holds: no need to recall them."""
         marks = await self._db.read(lambda conn: marks_of(conn, ask.conversation.entity, ask.history))
         return {(mark.session_id, mark.seq) for mark in marks.values()} | ask.thread.held
@@ -223,10 +178,10 @@ class Composer:
 
     # --- keeping ---------------------------------------------------------------------------------------------
 
-    def _receipt(self, ask: _Ask, block: ContextBlock) -> Receipt:
+    def _receipt(self, ask: Ask, block: ContextBlock) -> Receipt:
         return Receipt(ask.request_id, ask.conversation.entity, None, ask.thread.turn, self._clock.now(), block)
 
-    def _keep(self, ask: _Ask, kept: _Kept) -> None:
+    def _keep(self, ask: Ask, kept: _Kept) -> None:
         entity = ask.conversation.entity
         if ask.conversation.mode == "read":
             self._placed.keep(entity, [*kept.fresh, *self._used(kept.again)], kept.revision)

@@ -147,10 +147,10 @@ def place(
     known = max((i + 1 for i, said in enumerate(history.said) if said.key in marks), default=0)
     mark = marks[history.said[known - 1].key] if known else marks.get(history.start)
     if history.old == 0 and not history.start and (mark is None or now - mark.created_at > timeout):
-        return Place(None, None, _of_the_person(history.said))
+        return Place(None, None, of_the_person(history.said))
     if mark is not None and known == len(history.said):
         return Place(mark.session_id, None, ())
-    news = _of_the_person(history.said[max(known, history.old) :])
+    news = of_the_person(history.said[max(known, history.old) :])
     mark = mark or (marks.get(history.tail) if history.tail else None)
     if mark is None:
         return Place(None, None, news)
@@ -161,7 +161,8 @@ def place(
     return Place(None, mark.session_id, news)
 
 
-def _of_the_person(said: Sequence[Said]) -> tuple[Said, ...]:
+def of_the_person(said: Sequence[Said]) -> tuple[Said, ...]:
+    """What the person said of it."""
     return tuple(one for one in said if one.message.role == "user")
 
 
@@ -178,5 +179,5 @@ def place_named(
         mark = here.get(history.said[-1].key)
         if mark is not None and (mark.seq < last_user_seq or now - mark.created_at > timeout):
             here = {}
-    news = tuple(said for said in _of_the_person(history.new) if said.key not in here)
+    news = tuple(said for said in of_the_person(history.new) if said.key not in here)
     return Place(session_id, None, news)

@@ -10,7 +10,7 @@ from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.chains import CONVERSATION, mark_thread
 from memproxy.lifecycle.extractor import ExtractionPlan
-from memproxy.lifecycle.history import History, Place, Said, marks_of, place, place_named
+from memproxy.lifecycle.history import History, Place, Said, marks_of, of_the_person, place, place_named
 from memproxy.lifecycle.indexing import reindex_turn, turn_passages
 from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import Entity, Exchange, Message, Speaker, Turn
@@ -82,7 +82,7 @@ class Recorder:
             named = await sessions.by_name(conn, entity, exchange.session_name)
             session_id = named.id if named is not None else None
         if session_id is None:
-            return Place(None, None, tuple(said for said in history.new if said.message.role == "user"))
+            return Place(None, None, of_the_person(history.new))
         last = await sessions.last_user_seq(conn, entity, {session_id})
         return place_named(history, marks, session_id, last.get(session_id, 0), now, self._timeout)
 

@@ -1,0 +1,55 @@
+"""Who asks what in which conversation, as one request says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memproxy.lifecycle.history import History, Said, of_the_person
+from memproxy.model import ChatRequest, Entity, MemoryMode
+from memproxy.store.sessions import Thread
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Who speaks in which conversation, as one request says it."""
+
+    entity: Entity
+    session_name: str | None
+    mode: MemoryMode
+    time: datetime  # when it is said
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request, and where it stands."""
+
+    conversation: Conversation
+    request: ChatRequest
+    request_id: str
+    history: History
+    thread: Thread
+
+    @property
+    def new(self) -> tuple[Said, ...]:
+        """The person's new words; none in a tool loop."""
+        return of_the_person(self.history.new)
+
+    @property
+    def query(self) -> tuple[Said, ...]:
+        """What recall goes by: the new words; where a program alone spoke in the person's turn, the last they typed."""
+        newest = self.request.messages[-1] if self.request.messages else None
+        if newest is None or newest.role != "user" or newest.answers_tools:
+            return self.new
+        return self.new or of_the_person(self.history.said)[-1:]
+
+    @property
+    def turns(self) -> list[tuple[str, int | None]]:
+        """The keys of the person's turns, each with the place of what is recalled for it (see `Addition`).
+
+        What goes into a message stays in a conversation that the upstream keeps, and would pile up there.
+        """
+        if self.history.start:
+            return [(self.thread.turn, None)]
+        return [(said.key, said.index) for said in of_the_person(self.history.said)]
