@@ -292,6 +292,14 @@ async def test_all_steps_of_a_tool_loop_carry_the_same_bytes(
             assert world.up.requests[-1].json()["input"] == given
 
 
+async def test_the_clients_instructions_take_their_share_of_the_models_window(tmp_path: Path) -> None:
+    async with World.open(tmp_path, memory__context_window=3000) as world:
+        await world.seed("Bo", NUTS)
+        chat = Chat(world)
+        assert "hazelnuts" in await chat.say(QUESTION, instructions="Be brief.")
+        assert await chat.say(QUESTION, instructions="Be brief. " * 1200) == ""
+
+
 # --- answers fetched later -----------------------------------------------------------------------------------
 
 
