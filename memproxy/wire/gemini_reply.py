@@ -26,7 +26,6 @@ class GeminiStream:
         self._words = Words()
         self._finish_reason: str | None = None
         self._error: str | None = None
-        self._id: str | None = None
         self._model: str | None = None
         self._calls_tools = False
 
@@ -37,7 +36,6 @@ class GeminiStream:
         fields = mapping(parse(event.data))
         if fields.get("error") is not None:
             self._error = self._error or word(mapping(fields["error"]).get("status"))
-        self._id = string(fields.get("responseId")) or self._id
         self._model = string(fields.get("modelVersion")) or self._model
         blocked = mapping(fields.get("promptFeedback")).get("blockReason")
         self._finish_reason = string(blocked) or self._finish_reason
@@ -59,7 +57,6 @@ class GeminiStream:
             calls_tools=self._calls_tools,
             error=self._error,
             model=self._model,
-            id=self._id,
         )
 
     def _candidate(self, candidate: dict[str, Any]) -> None:

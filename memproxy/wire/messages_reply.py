@@ -23,13 +23,11 @@ class _Answer:
         self.finish_reason: str | None = None
         self.error: str | None = None
         self._words = Words()
-        self._id: str | None = None
         self._model: str | None = None
         self._calls_tools = False
 
     def message(self, fields: dict[str, Any]) -> None:
         """A message: the whole of it, or the empty one with which a stream begins."""
-        self._id = string(fields.get("id")) or self._id
         self._model = string(fields.get("model")) or self._model
         for index, block in enumerate(sequence(fields.get("content"))):
             self.block(index, mapping(block))
@@ -65,7 +63,6 @@ class _Answer:
             calls_tools=self._calls_tools,
             error=self.error,
             model=self._model,
-            id=self._id,
         )
 
 

@@ -109,7 +109,7 @@ def _message() -> Answer:
         {"type": "message_stop"},
     ]
     lines = [f"event: {value['type']}\ndata: {_written(value, n)}\n\n" for n, value in enumerate(values)]
-    expected = Reply(f"{first}\n{second}", "end_turn", True, model="m", id="msg_1")
+    expected = Reply(f"{first}\n{second}", "end_turn", True, model="m")
     return Answer(Messages(), "text/event-stream", "".join(lines).encode(), expected)
 
 
@@ -122,7 +122,7 @@ def _gemini(*, array: bool) -> Answer:
     written = [_written(chunk, n) for n, chunk in enumerate(chunks)]
     data = "[" + ",\r\n".join(written) + "\n]\n" if array else "".join(f"data: {one}\r\n\r\n" for one in written)
     kind = "application/json; charset=UTF-8" if array else "text/event-stream"
-    return Answer(Gemini(), kind, data.encode(), Reply(TEXT, "STOP", True, model="m", id="r1"), ends=array)
+    return Answer(Gemini(), kind, data.encode(), Reply(TEXT, "STOP", True, model="m"), ends=array)
 
 
 def _written(value: object, number: int) -> str:

@@ -296,7 +296,7 @@ def read(data: bytes, kind: str) -> Reply:
 
 
 def reply(text: str = "", reason: str | None = "STOP", complete: bool = True, **more: Any) -> Reply:
-    return Reply(text, reason, complete, model="gemini", id="r1", **more)
+    return Reply(text, reason, complete, model="gemini", **more)
 
 
 STOP = chunk(part(""), reason="STOP")

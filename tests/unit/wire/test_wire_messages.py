@@ -237,7 +237,7 @@ def read(data: bytes, kind: str = "text/event-stream; charset=utf-8") -> Reply:
 
 
 def reply(text: str = "", reason: str | None = "end_turn", complete: bool = True, **more: Any) -> Reply:
-    return Reply(text, reason, complete, model="claude", id="msg_1", **more)
+    return Reply(text, reason, complete, model="claude", **more)
 
 
 @pytest.mark.parametrize(
