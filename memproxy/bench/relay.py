@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import random
 import sys
 import tempfile
 import time
@@ -23,7 +22,7 @@ import httpx
 from rich.console import Console
 from rich.progress import Progress
 
-from memproxy.bench import load, relay_report
+from memproxy.bench import load, past, relay_report
 from memproxy.bench.children import Child, free_port, python, running
 from memproxy.bench.load import Load, Requests
 from memproxy.bench.others import OTHERS
@@ -34,10 +33,6 @@ from memproxy.settings import Embed
 ENTITY = "bench"
 KINDS = ("plain", "stream", "paced")
 SOAK, ABANDONED = 10_000, 500
-
-_THINGS = "kayak bicycle telescope violin greenhouse camera tent sailboat piano workshop garden caravan".split()
-_NAMES = "Petrel Wren Juniper Saffron Marlow Orla Quill Hazel Bramble Tansy Rook Linnet".split()
-_PLACES = "Lisbon Tromsø Galway Kyoto Tartu Porto Bergen Ghent Turku Cork Lund Brno".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +122,14 @@ async def _memproxy(folder: Path, name: str, upstream: Child, more: dict[str, An
 
 async def _store(child: Child, turns: int) -> None:
     """Give the entity its past, and wait until it is indexed and embedded."""
-    dice = random.Random(1)
-    said = [
-        {
-            "role": "user",
-            "content": f"My {dice.choice(_THINGS)} number {number} is called {dice.choice(_NAMES)}; I keep it near "
-            f"{dice.choice(_PLACES)} and look after it on {dice.choice(('Mondays', 'weekends', 'rainy days'))}.",
-        }
-        for number in range(turns)
-    ]
+    said = past.turns(turns)
     api = f"{child.url}/memproxy/v1"
     async with httpx.AsyncClient(trust_env=False, timeout=600) as client:
         for start in range(0, turns, 500):
             body = {"session": f"past {start}", "turns": said[start : start + 500], "learn": False}
-            (await client.post(f"{api}/entities/{ENTITY}/turns", json=body)).raise_for_status()
+            stored = await client.post(f"{api}/entities/{ENTITY}/turns", json=body)
+            if not stored.is_success:
+                raise MemproxyError(f"the past could not be stored: {stored.text}")
         until = time.monotonic() + 900
         while not (await client.post(f"{api}/flush?timeout=30")).json()["idle"]:
             if time.monotonic() > until:
@@ -148,11 +137,6 @@ async def _store(child: Child, turns: int) -> None:
 
 
 # --- the load ------------------------------------------------------------------------------------------------
-
-
-def _question(number: int) -> str:
-    dice = random.Random(number)
-    return f"Where do I keep my {dice.choice(_THINGS)} called {dice.choice(_NAMES)}, number {dice.randrange(10_000)}?"
 
 
 def _pace(kind: str, concurrency: int) -> int:
@@ -167,7 +151,7 @@ def _requests(target: Target, kind: str, concurrency: int = 1) -> Requests:
     lines += [f"{name}: {value}" for name, value in target.headers]
 
     def make(number: int) -> bytes:
-        message = {"role": "user", "content": _question(number)}
+        message = {"role": "user", "content": past.question(number)}
         body = json.dumps({"model": "bench", "stream": kind != "plain", "messages": [message]}).encode()
         return "\r\n".join([*lines, f"content-length: {len(body)}"]).encode() + b"\r\n\r\n" + body
 
@@ -219,7 +203,7 @@ async def _embedder_ms() -> float:
         times = []
         for number in range(60):
             started = time.perf_counter()
-            await embedder.embed_query(_question(number))
+            await embedder.embed_query(past.question(number))
             times.append((time.perf_counter() - started) * 1000)
         return load.quantile(times[10:], 0.5)
     finally:

@@ -16,10 +16,11 @@ from memproxy.events import Skip
 from memproxy.interfaces import WireFormat
 from memproxy.memory import Conversation, Prepared
 from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode, Reply
-from memproxy.server import identity, targets
+from memproxy.server import dialects, identity, targets
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.bodies import Body, read_body, send_error
 from memproxy.server.counting import Counting
+from memproxy.server.dialects import ErrorBody
 from memproxy.server.outcome import CLIENT_GONE, OnComplete
 from memproxy.server.parts import Parts
 from memproxy.server.relay import Outcome, UpstreamRequest, relay
@@ -30,7 +31,6 @@ log = logging.getLogger(__name__)
 
 MAX_TEXT = 4_000_000  # characters of all messages; over it, reading would hold up everybody else
 
-CHAT = wire.ChatCompletions()  # whose error shape answers where no format claims the path
 RESPONSES = wire.Responses()  # whose answers can be fetched later
 
 
@@ -66,30 +66,31 @@ class Proxy:
         headers = Headers(scope["headers"])
         path = identity.split_path(scope["raw_path"])
         form = wire.route(scope["method"], path.path)
+        vendor = targets.family(form.name if form else None, path.path, headers)
+        route, error_body = form.name if form else "passthrough", dialects.error_body(form, vendor)
         caller = self._access.caller(headers, own_route=False)
         if caller is None:
             problem = Problem(401, "A key is needed: send it as X-MemG-Key")
-            await self._refuse(send, form, problem)
+            await self._refuse(send, route, error_body, problem)
             return
-        base_url = targets.resolve(
-            self._parts.settings, targets.family(form.name if form else None, path.path, headers)
-        )
+        base_url = targets.resolve(self._parts.settings, vendor)
         request_id = secrets.token_hex(16)
         added = [(b"x-memg-request-id", request_id.encode())]
-        mark = self._parts.mark.for_target(base_url) if form is not None else None
+        concerns_memory = form is not None or fetched_id(scope["method"], path.path) is not None
+        mark = self._parts.mark.for_target(base_url) if concerns_memory else None
         upstream = UpstreamRequest(
             base_url, scope["method"], path.path, scope["query_string"], scope["headers"], None, mark
         )
         if form is None:
             if not self._may_pass(headers, path, caller):
-                await self._refuse(send, None, identity.Forbidden())
+                await self._refuse(send, route, error_body, identity.Forbidden())
                 return
             record = await self._fetching(scope["method"], headers, path, caller)
             outcome = await relay(
                 scope, receive, send, self._client, upstream, reader=RESPONSES.reader if record else None,
-                response_headers=added, on_complete=record, error_body=CHAT.error,
+                response_headers=added, on_complete=record, error_body=error_body,
             )  # fmt: skip
-            self._counting.request("passthrough", outcome)
+            self._counting.request(route, outcome)
             return
         body = await read_body(scope, receive)
         if body is None:
@@ -97,7 +98,7 @@ class Proxy:
         try:
             plan = await self._plan(form, body, headers, path, caller, request_id)
         except identity.Forbidden as problem:
-            await self._refuse(send, form, problem)
+            await self._refuse(send, route, error_body, problem)
             return
         sent, plan = await self._splice(form, body, plan)
         body.drop_plain()
@@ -106,7 +107,7 @@ class Proxy:
         added.append((b"x-memg-memory", _memory_header(plan.prepared)))
         self._parts.metrics.first_byte.observe(time.perf_counter() - started)
         outcome = await self._relay(scope, body, send, form, upstream, sent, added, plan, headers, request_id)
-        self._counting.request(form.name, outcome)
+        self._counting.request(route, outcome)
 
     # --- before ----------------------------------------------------------------------------------------------
 
@@ -181,7 +182,7 @@ class Proxy:
         answer_id, mode = fetched_id(method, path.path), identity.memory_mode(headers)
         if answer_id is None or mode not in ("full", "write") or not self._parts.settings.memory.enabled:
             return None
-        if self._access.foreign(headers):
+        if self._access.foreign(headers) or self._parts.mark.made_here(headers):
             return None
         try:
             name = identity.entity_name(headers, path, {}, self._parts.settings, caller) or await self._nobody()
@@ -322,10 +323,10 @@ class Proxy:
         elif prepared.skip is not None:
             self._counting.skip(prepared.skip)
 
-    async def _refuse(self, send: Send, form: WireFormat | None, problem: Problem) -> None:
-        self._counting.request(form.name if form else "passthrough", Outcome(problem.status))
+    async def _refuse(self, send: Send, route: str, error_body: ErrorBody, problem: Problem) -> None:
+        self._counting.request(route, Outcome(problem.status))
         code = "unauthorized" if problem.status == 401 else "forbidden"
-        await send_error(send, problem.status, (form or CHAT).error(problem.status, problem.title, code))
+        await send_error(send, problem.status, error_body(problem.status, problem.title, code))
 
 
 def _memory_header(prepared: Prepared) -> bytes:

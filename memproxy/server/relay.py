@@ -8,11 +8,12 @@ on its being recorded; but not for longer than `hold_seconds`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from starlette.types import Receive, Scope, Send
 
 from memproxy.server import hops
+from memproxy.server.dialects import ErrorBody
 from memproxy.server.inbound import Inbound
 from memproxy.server.outcome import HOLD_SECONDS, MakeReader, OnComplete, Outcome, Record
 from memproxy.server.upstream import UpstreamClient, UpstreamDied, UpstreamError, UpstreamRequest, UpstreamResponse
@@ -27,8 +28,6 @@ MESSAGES = {
     "timeout": "The upstream did not answer in time.",
     "no-answer": "The upstream closed the connection without an answer.",
 }
-
-ErrorBody = Callable[[int, str, str], bytes]
 
 
 async def relay(

@@ -25,9 +25,10 @@ from yarl import URL
 from memproxy import wire
 from memproxy.errors import Problem
 from memproxy.interfaces import WireFormat
-from memproxy.server import hops, identity, targets
+from memproxy.server import dialects, hops, identity, targets
 from memproxy.server.access import Access, Headers
 from memproxy.server.counting import Counting
+from memproxy.server.dialects import ErrorBody
 from memproxy.server.hops import RawHeaders
 from memproxy.server.outcome import CLIENT_GONE, Outcome
 from memproxy.server.parts import Parts
@@ -47,7 +48,6 @@ LARGEST_REFUSAL = 1 << 20  # bytes of an upstream's refusal that are passed on
 _NO_STATUS = 1005  # how a close frame without a code is told (RFC 6455, 7.1.5)
 _NEVER_SENT = frozenset((_NO_STATUS, 1006, 1015))
 _CODES = {401: "unauthorized", 403: "forbidden", 404: "not_found", 426: "upgrade_required"}
-_CHAT = wire.ChatCompletions()  # whose error shape answers where no format claims the path
 
 T = TypeVar("T")
 
@@ -67,16 +67,17 @@ class Upgrades:
         headers = Headers(scope["headers"])
         path = identity.split_path(scope["raw_path"])
         form = wire.route("POST", path.path)
+        vendor = targets.family(form.name if form else None, path.path, headers)
+        error_body = dialects.error_body(form, vendor)
         try:
             self._check(headers, path, form, own_route)
         except Problem as problem:
-            await self._refuse(send, form, problem)
+            await self._refuse(send, error_body, problem)
             return
-        vendor = targets.family(form.name if form else None, path.path, headers)
         base_url = targets.resolve(self._parts.settings, vendor)
         request = UpstreamRequest(base_url, "GET", path.path, scope["query_string"], scope["headers"])
         added = [(b"x-memg-request-id", secrets.token_hex(16).encode())]
-        self._counting.request("websocket", await tunnel(receive, send, self._client, request, added))
+        self._counting.request("websocket", await tunnel(receive, send, self._client, request, added, error_body))
 
     def _check(self, headers: Headers, path: identity.Named, form: WireFormat | None, own_route: bool) -> None:
         """The rules of every route. Raises Problem."""
@@ -92,9 +93,9 @@ class Upgrades:
         if form is not None and self._parts.settings.memory.enabled:
             raise Problem(426, "Send this as an HTTP request: memory has no part in WebSocket connections")
 
-    async def _refuse(self, send: Send, form: WireFormat | None, problem: Problem) -> None:
+    async def _refuse(self, send: Send, error_body: ErrorBody, problem: Problem) -> None:
         self._counting.request("websocket", Outcome(problem.status))
-        body = (form or _CHAT).error(problem.status, problem.title, _CODES[problem.status])
+        body = error_body(problem.status, problem.title, _CODES[problem.status])
         await _answer(send, problem.status, [(b"content-type", b"application/json")], body)
 
 
@@ -106,7 +107,8 @@ async def tunnel(
     send: Send,
     client: UpstreamClient,
     request: UpstreamRequest,
-    added: Sequence[tuple[bytes, bytes]] = (),
+    added: Sequence[tuple[bytes, bytes]],
+    error_body: ErrorBody,
 ) -> Outcome:
     """Connect to the upstream, accept the client, and carry messages until either side ends it.
 
@@ -116,7 +118,7 @@ async def tunnel(
         try:
             upstream = await _unless_gone(receive, stack.enter_async_context(_connected(client, request)))
         except NO_ANSWER as error:
-            return await _tell_failure(send, no_answer(error), added)
+            return await _tell_failure(send, no_answer(error), added, error_body)
         if upstream is None:
             return Outcome(CLIENT_GONE, client_gone=True)
         if isinstance(upstream, UpstreamResponse):
@@ -280,8 +282,10 @@ async def _pass_refusal(send: Send, response: UpstreamResponse, added: Sequence[
     return Outcome(response.status)
 
 
-async def _tell_failure(send: Send, error: UpstreamError, added: Sequence[tuple[bytes, bytes]]) -> Outcome:
-    body = _CHAT.error(error.status, MESSAGES[error.failure], error.failure)
+async def _tell_failure(
+    send: Send, error: UpstreamError, added: Sequence[tuple[bytes, bytes]], error_body: ErrorBody
+) -> Outcome:
+    body = error_body(error.status, MESSAGES[error.failure], error.failure)
     await _answer(send, error.status, [(b"content-type", b"application/json"), *added], body)
     return Outcome(error.status, failure=error.failure)
 

@@ -333,3 +333,30 @@ async def test_chats_that_are_abandoned_leave_nothing_behind(tmp_path: Path) -> 
         connector = client._session.connector
         assert connector is not None
         assert not connector._acquired
+
+
+# --- errors of our own ---------------------------------------------------------------------------------------
+
+ANTHROPIC = [("anthropic-version", "2023-06-01")]
+DIALECTS = {
+    b"/v1/chat/completions": ([], {"error"}, "code"),
+    b"/v1/embeddings": ([], {"error"}, "code"),
+    b"/v1/responses": ([], {"error"}, "code"),
+    b"/v1/messages": (ANTHROPIC, {"type", "error"}, None),
+    b"/v1/messages/batches": (ANTHROPIC, {"type", "error"}, None),
+    b"/v1beta/models/g:generateContent": ([], {"error"}, "status"),
+    b"/v1beta/models/g:embedContent": ([], {"error"}, "status"),
+    b"/api/chat": ([], {"error"}, None),
+}
+
+
+@pytest.mark.parametrize("target", list(DIALECTS))
+async def test_an_error_of_ours_is_told_as_the_api_of_the_path_tells_errors(tmp_path: Path, target: bytes) -> None:
+    more, fields, detail = DIALECTS[target]
+    async with World.open(tmp_path, target="http://127.0.0.1:9") as world:
+        port = int(world.url.rsplit(":", 1)[1])
+        got = await fetch(port, request_bytes("POST", target, [ENTITY, *more], BODY))
+    error = json.loads(got.body)
+    assert (got.status, dict(got.headers)[b"content-type"]) == (502, b"application/json")
+    assert fields <= set(error)
+    assert detail is None or detail in error["error"]

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.anyio
 
 QUESTION = "What is my kayak called, Petrel or Puffin?"
 BODY = json.dumps({"messages": [user(QUESTION)], "stream": True, "temperature": 1.0}).encode()
+JSON = [("content-type", "application/json")]
 USAGE = b'data: {"choices":[{"delta":{}}],"usage":{"prompt_tokens":1234567890123456789,"total_tokens":1.0}}\n\n'
 
 
@@ -123,6 +124,19 @@ async def test_a_mark_that_is_not_ours_is_taken_off_and_changes_nothing(world: W
     values = [value for name, value in world.up.requests[0].headers if name == b"x-memg-hop"]
     assert len(values) == 1
     assert values != [forged.encode()]
+
+
+async def test_an_answer_that_is_fetched_later_is_recorded_by_the_first_only(tmp_path: Path) -> None:
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Petrel."}]}
+    answer = {"id": "resp_1", "object": "response", "status": "completed", "output": [said]}
+    async with chain(tmp_path) as (first, second):
+        second.up.reply_raw(200, JSON, [json.dumps({**answer, "status": "queued", "output": []}).encode()])
+        await ask(first, target=b"/v1/responses", body=json.dumps({"input": QUESTION, "background": True}).encode())
+        second.up.reply_raw(200, JSON, [json.dumps(answer).encode()])
+        fetching = request_bytes("GET", b"/v1/responses/resp_1", [("x-memg-entity", "Bo")], b"")
+        await fetch(int(first.url.rsplit(":", 1)[1]), fetching)
+        assert [turn["content"] for turn in await first.turns("Bo")] == [QUESTION, "Petrel."]
+        assert await second.metric("memproxy_turns_recorded_total") == 0
 
 
 async def test_proxies_of_different_stores_do_not_know_each_other(tmp_path: Path) -> None:
