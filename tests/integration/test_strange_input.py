@@ -86,6 +86,7 @@ async def test_a_megabyte_of_text_is_stored_whole_and_indexed_within_bounds(worl
     await world.drain()
     [stored] = await world.said("Bo")
     assert stored == text
+    await world.drain()  # on a busy machine the answer's end may have come before the turn was stored
     counts = (await world.client.get(world.of("Bo"))).json()
     assert 0 < counts["passages"] < 1000
     assert len(world.extracted()[0]) < 13_000
