@@ -33,6 +33,7 @@ from memproxy.settings import Embed
 ENTITY = "bench"
 KINDS = ("plain", "stream", "paced")
 SOAK, ABANDONED = 10_000, 500
+SOAKED = ("floor", "memory off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ async def measure(plan: Plan, console: Console, json_output: bool) -> int:
             with Progress(console=Console(stderr=True), transient=True) as progress:
                 await _rounds(plan, targets, progress)
                 if plan.soak:
-                    await _soak(targets, progress)
+                    await _soak([target for target in targets if target.name in SOAKED], progress)
     embedder_ms = await _embedder_ms() if plan.turns else None
     report = relay_report.report(targets, KINDS, plan.concurrency, embedder_ms)
     if json_output:

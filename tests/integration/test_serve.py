@@ -212,3 +212,13 @@ async def test_importing_memproxy_loads_no_model_and_no_database_driver() -> Non
     code = f"import memproxy, memproxy.cli, sys; print([m for m in {heavy} if m in sys.modules])"
     result = await anyio.run_process([sys.executable, "-c", code])
     assert result.stdout.decode().strip() == "[]"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what a process has loaded")
+async def test_with_memory_off_no_model_is_loaded(tmp_path: Path) -> None:
+    environ = {"MEMG_MEMORY_ENABLED": "false", "MEMG_EMBED_PROVIDER": "local"}
+    async with serving(tmp_path, "--target", "http://127.0.0.1:9", **environ) as child:
+        loaded = Path(f"/proc/{child.process.pid}/maps").read_text()
+    assert "uvloop" in loaded
+    assert "onnxruntime" not in loaded
+    assert "tokenizers" not in loaded
