@@ -218,7 +218,7 @@ async def test_importing_memproxy_loads_no_model_and_no_database_driver() -> Non
 async def test_with_memory_off_no_model_is_loaded(tmp_path: Path) -> None:
     environ = {"MEMG_MEMORY_ENABLED": "false", "MEMG_EMBED_PROVIDER": "local"}
     async with serving(tmp_path, "--target", "http://127.0.0.1:9", **environ) as child:
-        loaded = Path(f"/proc/{child.process.pid}/maps").read_text()
+        loaded = await anyio.Path(f"/proc/{child.process.pid}/maps").read_text()
     assert "uvloop" in loaded
     assert "onnxruntime" not in loaded
     assert "tokenizers" not in loaded
