@@ -57,11 +57,14 @@ def free_port() -> int:
 
 
 @contextlib.asynccontextmanager
-async def running(command: Sequence[str], port: int, *, seconds: float = 60) -> AsyncIterator[Child]:
+async def running(
+    command: Sequence[str], port: int, *, seconds: float = 60, quiet: bool = False
+) -> AsyncIterator[Child]:
     """Start a server and wait until it listens; stopped at the end. Raises MemproxyError where it does not start."""
+    told = subprocess.DEVNULL if quiet else None
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMG_")}
     async with await anyio.open_process(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=None, env=environment
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told, env=environment
     ) as process:
         try:
             await _listening(port, process, seconds)
