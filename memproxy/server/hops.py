@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import quote_from_bytes
 
 RawHeaders = list[tuple[bytes, bytes]]
@@ -60,11 +61,37 @@ def response_headers(status: int, headers: Iterable[tuple[bytes, bytes]]) -> Raw
     nothing of its length: servers take it for the length of what follows. A value with control characters in it (no
     HTTP) would be refused by the server as well. Event streams say that they are not to be held back.
     """
-    kept = [pair for pair in _end_to_end(headers, _HOP_BY_HOP) if not _CONTROLS.search(pair[1])]
+    spelled = [(name if name.islower() else Spelled(name), value) for name, value in headers]
+    kept = [pair for pair in _end_to_end(spelled, _HOP_BY_HOP) if not _CONTROLS.search(pair[1])]
     if any(name == b"content-type" and _EVENTS.match(value) for name, value in kept):
         names = {name for name, _ in kept}
         kept += [pair for pair in _UNBUFFERED if pair[0] not in names]
-    return [pair for pair in kept if pair[0] != b"content-length"] if status in (204, 304) else kept
+    if status in (204, 304):
+        kept = [pair for pair in kept if pair[0] != b"content-length"]
+    return kept
+
+
+class Spelled(bytes):
+    """A header's name as the upstream spelled it, through a server that would write it in lower case.
+
+    Names mean the same in any case (RFC 9110, 5.1), and so ASGI has them in lower case alone.
+    """
+
+    __slots__ = ()
+
+    def lower(self) -> bytes:
+        """Itself."""
+        return self
+
+    def startswith(self, *given: Any) -> bool:
+        """Whatever the case."""
+        return bytes.lower(self).startswith(*given)
+
+    def __eq__(self, other: object) -> bool:
+        return bytes.lower(self) == other
+
+    def __hash__(self) -> int:
+        return hash(bytes.lower(self))
 
 
 def handshake_headers(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:

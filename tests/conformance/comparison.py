@@ -40,7 +40,7 @@ class Seen:
 
     def header(self, name: bytes) -> bytes | None:
         """The first value of a header."""
-        return next((value for key, value in self.headers if key == name), None)
+        return next((value for key, value in self.headers if key.lower() == name), None)
 
 
 class Listener:
@@ -97,10 +97,10 @@ class Listener:
         return True
 
     def _head(self, head: bytes) -> None:
-        """Status line and header lines, as they came but for the case of names, which has no meaning."""
+        """Status line and header lines, as they came."""
         self.seen.status_line, *lines = head.split(b"\r\n")
         pairs = [line.split(b":", 1) for line in lines]
-        self.seen.headers = [(name.lower(), value.strip(b" \t")) for name, value in pairs]
+        self.seen.headers = [(name, value.strip(b" \t")) for name, value in pairs]
 
     # httptools
 
@@ -149,12 +149,12 @@ def without_insertion(original: bytes, sent: bytes) -> bytes:
 
 
 def _end_to_end(headers: Lines) -> Lines:
-    return [(name, value) for name, value in headers if name not in HOP_BY_HOP]
+    return [(name, value) for name, value in headers if name.lower() not in HOP_BY_HOP]
 
 
 def _without_additions(direct: Seen, proxied: Seen) -> Lines:
     """The headers of an answer without those that a proxy may add."""
-    names = {name for name, _ in direct.headers}
+    names = {name.lower() for name, _ in direct.headers}
     may_add = UNBUFFERED if (direct.header(b"content-type") or b"").startswith(b"text/event-stream") else ()
     return [
         (name, value)

@@ -81,14 +81,14 @@ class Vendor:
         """Every mode that this API knows."""
         made = {**self._refusals(), **self._streams(), **self._broken()}
         if self.plain is not None:
-            kind = ("content-type", self.json_type)
+            kind = ("Content-Type", self.json_type)
             made[modes.PLAIN] = Case(self.plain, self._counted(200, kind, self.body), (TEXT, True))
             made[modes.LEAVES_WAITING] = Case(self.plain, Answer())
         zipped = gzip.compress(self.body, mtime=0)
         headers = [
             *self.headers,
-            ("content-type", self.json_type),
-            ("content-encoding", "gzip"),
+            ("Content-Type", self.json_type),
+            ("Content-Encoding", "gzip"),
             ("vary", "Accept-Encoding"),
         ]
         halves: list[Piece] = [zipped[:40], zipped[40:]]
@@ -97,9 +97,9 @@ class Vendor:
 
     def _refusals(self) -> dict[str, Case]:
         ask = self.plain or self.streamed
-        kind = ("content-type", self.json_type)
+        kind = ("Content-Type", self.json_type)
         limited = self._counted(429, kind, self.limited[429], self.limits)
-        page = self._counted(503, ("content-type", "text/html; charset=ISO-8859-1"), HTML_PAGE)
+        page = self._counted(503, ("Content-Type", "text/html; charset=ISO-8859-1"), HTML_PAGE)
         return {
             modes.LIMITED: Case(ask, limited, heard=False),
             modes.REFUSED: Case(ask, self._counted(400, kind, self.limited[400]), heard=False),
@@ -137,10 +137,10 @@ class Vendor:
         return Case(self.streamed, self._answer(pieces), said)
 
     def _answer(self, pieces: Sequence[Piece]) -> Answer:
-        return Answer(200, [*self.headers, ("content-type", self.stream_type)], pieces)
+        return Answer(200, [*self.headers, ("Content-Type", self.stream_type)], pieces)
 
     def _counted(self, status: int, kind: tuple[str, str], body: bytes, more: Headers = ()) -> Answer:
-        length = ("content-length", str(len(body)))
+        length = ("Content-Length", str(len(body)))
         return Answer(status, [kind, *self.headers, *more, length], [body])
 
 

@@ -39,14 +39,14 @@ async def ask(world: World, target: bytes = CHAT, body: bytes = BODY) -> Got:
 
 def upstreams(got: Got) -> list[tuple[bytes, bytes]]:
     """The headers of an answer that are not ours and not of the connection."""
-    return [pair for pair in got.headers if pair[0] not in FRAMING and not pair[0].startswith(b"x-memg-")]
+    return [(name, value) for name, value in got.headers if name.lower() not in FRAMING and b"x-memg-" not in name]
 
 
 def sent(headers: Sequence[tuple[str | bytes, str | bytes]]) -> list[tuple[bytes, bytes]]:
     def as_bytes(value: str | bytes) -> bytes:
         return value if isinstance(value, bytes) else value.encode()
 
-    return [(as_bytes(name).lower(), as_bytes(value)) for name, value in headers]
+    return [(as_bytes(name), as_bytes(value)) for name, value in headers]
 
 
 async def learned(world: World) -> list[tuple[str, str, bool]]:

@@ -82,13 +82,13 @@ def array(chunks: Sequence[dict[str, Any]]) -> list[bytes]:
 
 
 HEAD = (
-    ("vary", "Origin"),
-    ("vary", "X-Origin"),
-    ("vary", "Referer"),
+    ("Vary", "Origin"),
+    ("Vary", "X-Origin"),
+    ("Vary", "Referer"),
     ("date", "Thu, 01 Jan 2026 00:00:00 GMT"),
-    ("server", "scaffolding on HTTPServer2"),
-    ("x-xss-protection", "0"),
-    ("x-frame-options", "SAMEORIGIN"),
+    ("Server", "scaffolding on HTTPServer2"),
+    ("X-XSS-protection", "0"),
+    ("X-Frame-Options", "SAMEORIGIN"),
     ("x-content-type-options", "nosniff"),
     ("server-timing", "gfet4t7; dur=581"),
     ("alt-svc", 'h3=":443"; ma=2592000,h3-29=":443"; ma=2592000'),
