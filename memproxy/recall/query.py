@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +17,8 @@ _HEAD, _QUESTIONS, _TAIL = 400, 800, 800
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]")
-_QUESTION = re.compile(r"[^.!?\n。！？]{8,400}[?？]")
+_SENTENCE = re.compile(r"[^.!?\n。！？]+([.!?\n。！？]?)")
+_LONGEST_QUESTION, _SHORTEST_QUESTION = 400, 8
 _SELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _PERSONAL = re.compile(
@@ -83,8 +84,15 @@ def focus(text: str, limit: int = QUERY_CHARS) -> str:
     head = _up_to_a_blank(text[:_HEAD])
     tail = _from_a_blank(text[-_TAIL:])
     middle = text[len(head) : len(text) - len(tail)]
-    asked = " ".join(match[0].strip() for match in _QUESTION.finditer(middle))
+    asked = " ".join(_questions(middle))
     return "\n".join(filter(None, (head, asked[-_QUESTIONS:], tail)))
+
+
+def _questions(text: str) -> Iterator[str]:
+    """The questions in a text; of a long one its end."""
+    for match in _SENTENCE.finditer(text):
+        if match[1] in ("?", "？") and len(match[0]) > _SHORTEST_QUESTION:
+            yield match[0][-_LONGEST_QUESTION:].strip()
 
 
 def _beside_code(text: str) -> str:

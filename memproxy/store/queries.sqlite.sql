@@ -1,4 +1,6 @@
 -- What only SQLite understands: JSON arrays as row sources, FTS5, vec0, and their catalog.
+-- CROSS JOIN keeps the order: from the array into the table by its key. Left to itself, SQLite may read a whole table
+-- and look for each of its rows in the array.
 
 -- name: meta_integrity
 -- What is wrong with the file.
@@ -8,19 +10,19 @@ SELECT integrity_check AS problem FROM pragma_integrity_check WHERE integrity_ch
 -- The history marks with the given keys (a JSON array).
 SELECT m.key, m.session_id, m.seq, m.kind, m.created_at, m.thread
 FROM json_each(:keys) k
-JOIN history_marks m ON m.tenant = :tenant AND m.entity = :entity AND m.key = k.value;
+CROSS JOIN history_marks m ON m.tenant = :tenant AND m.entity = :entity AND m.key = k.value;
 
 -- name: sessions_last_user_seq
 -- The place of the last user turn of each given session (a JSON array); sessions without one are left out.
 SELECT s.value AS session_id, max(t.seq) AS seq
 FROM json_each(:sessions) s
-JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = s.value AND t.role = 'user'
+CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = s.value AND t.role = 'user'
 GROUP BY s.value;
 
 -- name: turns_get_many
 -- The turns with the given ids (a JSON array), in the order they were said.
 SELECT t.* FROM json_each(:ids) i
-JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
+CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
 ORDER BY t.time, t.session_id, t.seq;
 
 -- name: turns_set_learn
@@ -31,13 +33,13 @@ WHERE tenant = :tenant AND entity = :entity AND id IN (SELECT value FROM json_ea
 -- name: facts_get_many
 -- The facts with the given ids (a JSON array), in their order.
 SELECT f.* FROM json_each(:ids) i
-JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.id = i.value
+CROSS JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.id = i.value
 ORDER BY i.key;
 
 -- name: facts_of_turns
 -- The facts taken from the given turns (a JSON array of ids), whatever their status.
 SELECT f.* FROM json_each(:turns) i
-JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.turn_id = i.value
+CROSS JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.turn_id = i.value
 ORDER BY f.id;
 
 -- name: facts_list
@@ -181,9 +183,9 @@ WHERE v.model = :model AND v.dimensions = :dimensions;
 -- Passages of the turns just before and after the given places (a JSON array of [session id, seq]).
 SELECT DISTINCT p.id
 FROM json_each(:places) j
-JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = json_extract(j.value, '$[0]')
+CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = json_extract(j.value, '$[0]')
     AND t.seq IN (json_extract(j.value, '$[1]') - 1, json_extract(j.value, '$[1]') + 1)
-JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
+CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
 ORDER BY p.id;
 
 -- name: vec0_loaded

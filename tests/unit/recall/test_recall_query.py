@@ -73,8 +73,8 @@ def test_code_with_nothing_to_speak_of_beside_it_is_the_question(text: str) -> N
     assert "launch(otter)" in read(text).text
 
 
-@pytest.mark.parametrize("pump", ["```\n", "```", "~~~\n```\n", "``` x\n"])
-def test_looking_for_code_takes_time_in_proportion_to_the_text(pump: str) -> None:
+@pytest.mark.parametrize("pump", ["```\n", "```", "~~~\n```\n", "``` x\n", "otter ", "otter, ", "?", "x? "])
+def test_reading_a_question_takes_time_in_proportion_to_the_text(pump: str) -> None:
     assert growth(lambda text: read("What is otter? " + text), pump) < MOST
 
 
