@@ -14,6 +14,7 @@ from array import array
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +128,7 @@ class Resident:
         weights = np.zeros(total)
         for term, (holding, _) in postings.items():
             weights[np.asarray(holding)] += idf(total, frequencies[term])
-        rows = np.flatnonzero((weights > 0) & may)
+        rows = _largest(weights, np.flatnonzero((weights > 0) & may), limit)
         rows = rows[np.lexsort((-rows, -weights[rows]))[:limit]]
         match = Match(query, limit, postings, frequencies, may, self._terms / total if total else 0.0, rows, {})
         match.readings.update(self._read(match, rows))
@@ -153,7 +154,7 @@ class Resident:
             return cosines, np.zeros(0, np.intp)
         there = min(len(self._matrix), total)  # without any vector so far there is no matrix
         cosines[:there] = np.where(self._seen[:there], self._matrix[:there] @ vector, np.nan)
-        rows = np.flatnonzero(match.may & ~np.isnan(cosines))
+        rows = _largest(cosines, np.flatnonzero(match.may & ~np.isnan(cosines)), match.limit)
         return cosines, rows[np.argsort(-cosines[rows], kind="stable")[: match.limit]]
 
     def _read(self, match: Match, chosen: Rows) -> dict[int, Reading]:
@@ -172,6 +173,15 @@ class Resident:
             dated = bool(match.query.dates) and any(when.covers(candidate.time) for when in match.query.dates)
             readings[candidate.passage_id] = Reading(TermCounts(of, self._lengths[row]), self._wishes[row], dated)
         return readings
+
+
+def _largest(values: NDArray[Any], rows: Rows, count: int) -> Rows:
+    """The rows among which the `count` largest values are, in their order: without sorting the many others."""
+    if len(rows) <= count:
+        return rows
+    found = values[rows]
+    least = np.partition(found, len(found) - count)[len(found) - count]
+    return np.asarray(rows[found >= least], np.intp)
 
 
 class Residents:
