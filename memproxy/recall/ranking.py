@@ -13,18 +13,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memproxy.lazy import Lazy
 from memproxy.model import Candidate, Scored
-from memproxy.recall.lexical import CollectionBM25, TermCounts, count_terms, idf
+from memproxy.recall.lexical import TermCounts, count_terms, idf
 from memproxy.recall.query import Query, is_standing_wish
 from memproxy.recall.relevance import related
 from memproxy.recall.terms import DATE_TERMS
 
-Column = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column: TypeAlias = NDArray[np.float64]
+else:
+    np = Lazy("numpy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,8 @@ def rank(
     """
     if not candidates:
         return []
+    from memproxy.recall.bm25 import CollectionBM25  # loads numpy
+
     known = readings or {}
     read = [known.get(c.passage_id) or read_candidate(query, c) for c in candidates]
     idfs = {term: idf(passages, document_frequencies.get(term, 0)) for term in query.terms}

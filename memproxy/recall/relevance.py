@@ -14,11 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from memproxy.lazy import Lazy
 from memproxy.model import Candidate
 from memproxy.recall.query import Query
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Lazy("numpy")
 
 COVERAGE_WEIGHT = 0.2  # what containing every term of the question adds to the cosine
 COVERED = 0.3  # share of the question's terms that is evidence by itself, where there is no cosine

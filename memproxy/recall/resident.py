@@ -14,13 +14,11 @@ from array import array
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Database, Vectors
+from memproxy.lazy import Lazy
 from memproxy.model import Candidate, EmbedderInfo, Entity, ItemKind
 from memproxy.recall.lexical import TermCounts, idf
 from memproxy.recall.query import Query, is_standing_wish
@@ -30,7 +28,14 @@ from memproxy.store.search import Extent, Proposal
 
 STEP = 200  # passages read at a time: about two milliseconds of work between one look at the event loop and the next
 
-Rows = NDArray[np.intp]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows: TypeAlias = NDArray[np.intp]
+else:
+    np = Lazy("numpy")
+
 Postings = Mapping[str, tuple["array[int]", "array[int]"]]  # a term's rows, and how often each has it
 
 

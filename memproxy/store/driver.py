@@ -87,10 +87,11 @@ def _usable_extension(module: Any, reasons: list[str]) -> str | None:
     if not hasattr(module.Connection, "enable_load_extension"):
         reasons.append(f"{name} is built without extension loading")
         return None
-    if importlib.util.find_spec("sqlite_vec") is None:
+    package = importlib.util.find_spec("sqlite_vec")
+    if package is None or package.origin is None:
         reasons.append("sqlite-vec is not installed")
         return None
-    path = str(importlib.import_module("sqlite_vec").loadable_path())
+    path = str(Path(package.origin).with_name("vec0"))  # its `loadable_path()`; to import it would load numpy
     probe = module.connect(":memory:")
     try:
         _load_extension(probe, path)

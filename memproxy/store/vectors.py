@@ -10,14 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Row, Vectors
+from memproxy.lazy import Lazy
 from memproxy.model import Entity
 from memproxy.store.rows import scope_token, scoped
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Lazy("numpy")
 
 _MOST_NEAREST = 4096  # the extension's own limit for k
 _REBUILD_STEP = 1000
