@@ -36,7 +36,8 @@ bench = typer.Typer(no_args_is_help=True, help="Measure.")
 for name, group in (("facts", facts), ("turns", turns), ("jobs", jobs), ("bench", bench)):
     app.add_typer(group, name=name)
 
-out = Console(emoji=False)  # a remembered ":dog:" is four letters and two colons
+# Into a pipe goes each row in one line, whole: to be searched and copied from. A remembered ":dog:" stays what it is.
+out = Console(emoji=False, width=None if sys.stdout.isatty() else 10_000)
 err = Console(stderr=True, emoji=False)
 
 ConfigOption = Annotated[str | None, typer.Option("--config", help="Settings file (default: memg.json and others).")]

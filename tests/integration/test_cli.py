@@ -46,7 +46,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("MEMG_EMBED_PROVIDER", "hash")
     monkeypatch.setenv("MEMG_DB", str(tmp_path / "memory.db"))
 
