@@ -90,6 +90,9 @@ class Spelled(bytes):
     def __eq__(self, other: object) -> bool:
         return bytes.lower(self) == other
 
+    def __ne__(self, other: object) -> bool:  # bytes has one of its own
+        return bytes.lower(self) != other
+
     def __hash__(self) -> int:
         return hash(bytes.lower(self))
 

@@ -189,7 +189,7 @@ VOLATILE = re.compile(
 
 def settled(seen: Seen) -> Seen:
     """An answer without what the upstream makes up anew."""
-    headers = [(name, b"now" if name == b"date" else value) for name, value in seen.headers]
+    headers = [(name, b"now" if name.lower() == b"date" else value) for name, value in seen.headers]
     return replace(seen, headers=headers, body=VOLATILE.sub(b'"#"', seen.body))
 
 
