@@ -96,7 +96,7 @@ class Proxy:
         if body is None:
             return  # the client left before it had sent its request
         try:
-            plan = await self._plan(form, body, headers, path, caller, request_id)
+            plan = await self._plan(form, vendor, body, headers, path, caller, request_id)
         except identity.Forbidden as problem:
             await self._refuse(send, route, error_body, problem)
             return
@@ -122,7 +122,14 @@ class Proxy:
         return True
 
     async def _plan(
-        self, form: WireFormat, body: Body, headers: Headers, path: identity.Named, caller: Caller, request_id: str
+        self,
+        form: WireFormat,
+        vendor: str,
+        body: Body,
+        headers: Headers,
+        path: identity.Named,
+        caller: Caller,
+        request_id: str,
     ) -> Plan:
         """Who speaks, and what bears on what they say. Raises Forbidden; everything else becomes a skip."""
         started = time.perf_counter()
@@ -173,7 +180,7 @@ class Proxy:
             return skipped(Skip.ERROR)
         if mode == "write":
             return skipped(Skip.WRITE_ONLY, conversation, request)
-        placement = self._parts.settings.placement(targets.family(form.name, path.path, headers))
+        placement = self._parts.settings.placement(vendor)
         prepared = await self._parts.memory.prepare(conversation, request, request_id, placement)
         return Plan(conversation, request, prepared)
 
