@@ -18,6 +18,8 @@ MemoryMode = Literal["full", "read", "write", "off"]
 Speaker = Literal["user", "assistant"]
 FactStatus = Literal["current", "historical", "expired", "quarantined", "forgotten"]
 FactType = Literal["identity", "event", "pattern"]
+SourceRole = Literal["user", "assistant", "user_explicit"]  # explicit: written by the person on purpose
+Lifetime = Literal["lasting", "temporary", "momentary"]
 ThreadStatus = Literal["open", "resolved"]
 ItemKind = Literal["turn", "fact", "summary"]
 JobState = Literal["pending", "waiting", "running", "done", "dead"]
@@ -36,6 +38,11 @@ class Entity:
 
     name: str
     tenant: str = DEFAULT_TENANT
+
+
+def speaker_of(role: SourceRole) -> Speaker:
+    """Who said what a fact of this source says: what the person wrote on purpose is the person's too."""
+    return "assistant" if role == "assistant" else "user"
 
 
 # --- what a client sent, and what came back ---------------------------------------------------------------
@@ -140,7 +147,7 @@ class FactDraft:
     slot: str | None = None
     significance: int = 5  # 1-10
     confidence: float = 0.8  # 0-1
-    source_role: Speaker = "user"
+    source_role: SourceRole = "user"
     quote: str | None = None  # the person's words that say it
     turn_id: str | None = None  # the turn the quote stands in
     reference_time: datetime | None = None  # when it was said, or when the event happened
@@ -150,6 +157,7 @@ class FactDraft:
     thread_status: ThreadStatus | None = None
     emotional_weight: float | None = None  # 0-1
     emotional_valence: str | None = None
+    lifetime: Lifetime = "lasting"
     pinned: bool = False
     stated: bool = False  # the person (or an operator) wrote it themselves, through API or CLI
 
@@ -165,7 +173,7 @@ class Fact:
     slot: str | None
     significance: int
     confidence: float
-    source_role: Speaker
+    source_role: SourceRole
     quote: str | None
     turn_id: str | None
     status: FactStatus
@@ -185,6 +193,12 @@ class Fact:
     emotional_valence: str | None
     embedding_model: str | None
     content_key: str  # equal keys say the same thing up to case, punctuation and white space
+    slot_key: str | None = None  # the slot, where it has one value at a time: no two current facts share it
+    lifetime: Lifetime = "lasting"
+    expires_at: datetime | None = None  # when it stops being current unless it is said again; never while pinned
+    reinforced_at: datetime | None = None
+    recalled_at: datetime | None = None
+    engagement: float | None = None  # 0-1: how much was said about it when it came up
 
 
 @dataclass(frozen=True, slots=True)

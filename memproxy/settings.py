@@ -190,6 +190,20 @@ class Extraction(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True
     ignore: list[str] = []
 
 
+class Facts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How facts live: which exclude each other, and when they end."""
+
+    temporary_days: Positive = 30  # a temporary fact without an end ends this long after it was last said
+    ephemeral_hours: Positive = 12  # … and one about the present moment
+    low_days: Positive | None = (
+        None  # time to live of facts of significance 1-4; None: they stay, ranked lower with age
+    )
+    medium_days: Positive | None = None  # … and of 5-9
+    single_slots: list[str] = []  # further attributes that have one value at a time
+    slot_names: dict[str, str] = {}  # further names of attributes: {"abode": "location"}
+    gate: Literal["auto", "model", "rules"] = "auto"  # who decides whether two near statements are one
+
+
 class Receipts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How long it can be looked up what was injected into a request."""
 
@@ -242,6 +256,7 @@ class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     conscious_limit: Count = 10
     conscious_cache_ttl: Duration = Duration(30)
     prune_interval: Duration = Duration(300)
+    facts: Facts = Facts()
     receipts: Receipts = Receipts()
     allowed_origins: list[str] = []
     keys: list[Key] = []

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from memproxy.context.budget import estimate_tokens, quarters
 from memproxy.context.copies import Copies, statement
 from memproxy.context.sections import IDENTITY, ORDER, label, one_line, section_of
-from memproxy.model import BlockItem, Candidate, ContextBlock, Fact, ItemKind, Scored
+from memproxy.model import BlockItem, Candidate, ContextBlock, Fact, ItemKind, Scored, speaker_of
 from memproxy.recall.terms import index_terms
 from memproxy.trust import CLOSE, OPEN
 
@@ -206,7 +206,7 @@ def _standing(fact: Fact) -> Scored:
             terms=index_terms(fact.text, "user", moment),
             session_id=None,
             seq=0,
-            role=fact.source_role,
+            role=speaker_of(fact.source_role),
             speaker=None,
             time=moment,
             confidence=fact.confidence,

@@ -23,7 +23,7 @@ from memproxy.interfaces import Clock, Connection, Database, Embedder
 from memproxy.lifecycle.dead_letters import bury
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.learning import Learned, learn
-from memproxy.model import Job, Turn, new_id
+from memproxy.model import Job, Turn, new_id, speaker_of
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import ChatClient
 from memproxy.recall.passages import embedding_text
@@ -168,7 +168,7 @@ class Worker:
         accepted = found.drafts.accepted
         if self._embedder is not None and accepted:
             try:
-                texts = [embedding_text(draft.text, draft.source_role) for draft in accepted]
+                texts = [embedding_text(draft.text, speaker_of(draft.source_role)) for draft in accepted]
                 vectors = await self._embedder.embed_documents(texts)
                 info = self._embedder.info
             except EmbedderError:

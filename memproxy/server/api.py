@@ -22,7 +22,7 @@ from memproxy import __version__
 from memproxy.errors import Problem, StoreError, places
 from memproxy.lifecycle.curation import PastTurn
 from memproxy.lifecycle.dead_letters import bring_back
-from memproxy.model import DEFAULT_TENANT, Entity, FactStatus, FactType, ItemKind, Speaker
+from memproxy.model import DEFAULT_TENANT, Entity, FactStatus, FactType, ItemKind, SourceRole
 from memproxy.server import views
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.identity import clean_name, read_time
@@ -206,7 +206,7 @@ async def list_facts(call: Call) -> Response:
             types=_choices(call, "type", FactType),
             tags=query.texts("tag"),
             slots=query.texts("slot"),
-            source_role=_choice(call, "source_role", Speaker),
+            source_role=_choice(call, "source_role", SourceRole),
             pinned=query.flag("pinned"),
             query=query.text("query") or query.text("q"),
             limit=limit,

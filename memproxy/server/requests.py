@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import msgspec
 
 from memproxy.errors import Problem
-from memproxy.model import FactDraft, FactStatus, FactType, Speaker, ThreadStatus
+from memproxy.model import FactDraft, FactStatus, FactType, Lifetime, SourceRole, ThreadStatus
 
 MAX_BODY = 16 * 1024 * 1024
 MAX_PAGE = 500
@@ -31,13 +31,14 @@ class FactFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     slot: Label | msgspec.UnsetType | None = msgspec.UNSET
     significance: Significance | msgspec.UnsetType = msgspec.UNSET
     confidence: Share | msgspec.UnsetType = msgspec.UNSET
-    source_role: Speaker | msgspec.UnsetType = msgspec.UNSET
+    source_role: SourceRole | msgspec.UnsetType = msgspec.UNSET
     quote: str | msgspec.UnsetType | None = msgspec.UNSET
     status: FactStatus | msgspec.UnsetType = msgspec.UNSET
     valid_from: datetime | msgspec.UnsetType | None = msgspec.UNSET
     valid_until: datetime | msgspec.UnsetType | None = msgspec.UNSET
     reference_time: datetime | msgspec.UnsetType | None = msgspec.UNSET
     started_at: str | msgspec.UnsetType | None = msgspec.UNSET
+    lifetime: Lifetime | msgspec.UnsetType = msgspec.UNSET
     pinned: bool | msgspec.UnsetType = msgspec.UNSET
     thread_status: ThreadStatus | msgspec.UnsetType | None = msgspec.UNSET
 

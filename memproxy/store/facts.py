@@ -15,7 +15,15 @@ from memproxy.model import Entity, Fact, FactStatus, Turn
 from memproxy.store import passages, receipts, turns
 from memproxy.store.rows import column, scoped, to_time, to_time_or_none
 
-_TIMES = ("valid_from", "valid_until", "superseded_at", "reference_time")
+_TIMES = (
+    "valid_from",
+    "valid_until",
+    "superseded_at",
+    "reference_time",
+    "expires_at",
+    "reinforced_at",
+    "recalled_at",
+)
 _FIELDS = tuple(field.name for field in fields(Fact))
 _NOT_SHOWN: tuple[FactStatus, ...] = ("forgotten", "quarantined")
 

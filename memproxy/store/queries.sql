@@ -260,7 +260,7 @@ DELETE FROM vector_indexes;
 -- Passages without a vector of this model, the newest first, with what their embedding text is made of.
 SELECT p.id, p.tenant, p.entity, p.kind,
     substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text,
-    coalesce(t.role, f.source_role, 'assistant') AS role,
+    coalesce(t.role, replace(f.source_role, '_explicit', ''), 'assistant') AS role,
     coalesce(t.name, ft.name) AS name,
     coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time
 FROM (
@@ -280,11 +280,12 @@ ORDER BY p.id DESC;
 -- Store a fact; nothing happens where a current one says the same.
 INSERT INTO facts (tenant, entity, id, text, type, tag, slot, significance, confidence, source_role, quote, turn_id,
     status, valid_from, valid_until, recorded_at, updated_at, superseded_at, superseded_by, reference_time, started_at,
-    reinforced_count, recall_count, pinned, thread_status, emotional_weight, emotional_valence, content_key)
+    reinforced_count, recall_count, pinned, thread_status, emotional_weight, emotional_valence, content_key, slot_key,
+    lifetime, expires_at, reinforced_at, recalled_at, engagement)
 VALUES (:tenant, :entity, :id, :text, :type, :tag, :slot, :significance, :confidence, :source_role, :quote, :turn_id,
     :status, :valid_from, :valid_until, :recorded_at, :updated_at, :superseded_at, :superseded_by, :reference_time,
     :started_at, :reinforced_count, :recall_count, :pinned, :thread_status, :emotional_weight, :emotional_valence,
-    :content_key)
+    :content_key, :slot_key, :lifetime, :expires_at, :reinforced_at, :recalled_at, :engagement)
 ON CONFLICT (tenant, entity, content_key) WHERE status = 'current' DO NOTHING;
 
 -- name: facts_write
@@ -295,7 +296,8 @@ UPDATE facts SET text = :text, type = :type, tag = :tag, slot = :slot, significa
     superseded_at = :superseded_at, superseded_by = :superseded_by, reference_time = :reference_time,
     started_at = :started_at, reinforced_count = :reinforced_count, recall_count = :recall_count, pinned = :pinned,
     thread_status = :thread_status, emotional_weight = :emotional_weight, emotional_valence = :emotional_valence,
-    content_key = :content_key
+    content_key = :content_key, slot_key = :slot_key, lifetime = :lifetime, expires_at = :expires_at,
+    reinforced_at = :reinforced_at, recalled_at = :recalled_at, engagement = :engagement
 WHERE tenant = :tenant AND entity = :entity AND id = :id;
 
 -- name: facts_get

@@ -156,7 +156,7 @@ SELECT
     substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text,
     coalesce(t.session_id, ft.session_id, s.session_id) AS session_id,
     coalesce(t.seq, 0) AS seq,
-    coalesce(t.role, f.source_role, 'assistant') AS role,
+    coalesce(t.role, replace(f.source_role, '_explicit', ''), 'assistant') AS role,
     coalesce(t.name, ft.name) AS speaker,
     coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time,
     coalesce(f.confidence, 1.0) AS confidence,
