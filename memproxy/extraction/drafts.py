@@ -7,9 +7,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeVar, get_args
 
+from memproxy.extraction import dates
 from memproxy.folding import fold
 from memproxy.model import FactDraft, FactType, Turn
 from memproxy.prompts.extraction import EXAMPLES
@@ -171,8 +172,8 @@ def _fields(fact: Mapping[str, Any], said_at: datetime, zone: tzinfo) -> FactDra
         slot=_slot(fact.get("slot")),
         significance=_number(fact.get("significance"), lambda n: int(n) if 1 <= n <= 10 else 5, 5),
         confidence=_number(fact.get("confidence"), lambda n: min(1.0, max(0.0, n)), 0.8),
-        reference_time=_reference(fact.get("reference_time"), said_at, zone),
-        started_at=_since(fact.get("started_at"), said_at),
+        reference_time=dates.reference(fact.get("reference_time"), said_at, zone),
+        started_at=dates.since(fact.get("started_at"), said_at),
         thread_status=status if status in ("open", "resolved") else None,
         emotional_weight=_number(fact.get("emotional_weight"), lambda n: min(1.0, max(0.0, n)), None),
         emotional_valence=valence if valence in VALENCES else None,
@@ -193,34 +194,3 @@ def _number(value: object, shape: Callable[[float], T], default: T) -> T:
 def _slot(value: object) -> str | None:
     slot = re.sub(r"[^\w]+", "_", str(value).strip().casefold()).strip("_") if isinstance(value, str) else ""
     return slot[:64] or None
-
-
-def day(value: object) -> datetime | None:
-    """A date or time in ISO form as UTC, or None: a bad date loses the date, not the fact."""
-    if not isinstance(value, str):
-        return None
-    try:
-        parsed = datetime.fromisoformat(value.strip())
-        return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _reference(value: object, said_at: datetime, zone: tzinfo) -> datetime:
-    """When it happened or was said. The very day of speaking is the moment of speaking: what is said in the evening
-    comes after what was said in the morning."""
-    parsed = day(value)
-    if parsed is None or (_is_midnight(parsed) and parsed.date() == said_at.astimezone(zone).date()):
-        return said_at
-    return parsed
-
-
-def _is_midnight(moment: datetime) -> bool:
-    return (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0)
-
-
-def _since(value: object, said_at: datetime) -> str | None:
-    parsed = day(value)
-    if parsed is None or parsed.year < 1900 or parsed.date() > said_at.date():
-        return None
-    return date(parsed.year, parsed.month, parsed.day).isoformat()
