@@ -16,8 +16,9 @@ pytestmark = pytest.mark.anyio
 
 FACT = set(
     "id text type tag slot significance confidence source_role quote turn_id status valid_from valid_until recorded_at "
-    "updated_at superseded_at superseded_by reference_time started_at reinforced_count recall_count pinned "
-    "thread_status embedding_model".split()
+    "updated_at superseded_at superseded_by reference_time started_at lifetime expires_at reinforced_count "
+    "reinforced_at recall_count recalled_at pinned thread_status emotional_weight emotional_valence engagement "
+    "embedding_model".split()
 )
 TURN = set("id session_id seq role name content time complete".split())
 PROBLEM = {"type", "title", "status", "detail"}

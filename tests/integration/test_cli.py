@@ -96,8 +96,9 @@ def closed_port() -> int:
 
 FACT = set(
     "id text type tag slot significance confidence source_role quote turn_id status valid_from valid_until recorded_at "
-    "updated_at superseded_at superseded_by reference_time started_at reinforced_count recall_count pinned "
-    "thread_status embedding_model".split()
+    "updated_at superseded_at superseded_by reference_time started_at lifetime expires_at reinforced_count "
+    "reinforced_at recall_count recalled_at pinned thread_status emotional_weight emotional_valence engagement "
+    "embedding_model".split()
 )
 
 

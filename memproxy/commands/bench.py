@@ -1,0 +1,47 @@
+"""`memproxy bench`: measure."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import typer
+
+from memproxy.commands.console import out
+from memproxy.commands.opening import JsonOption
+
+bench = typer.Typer(no_args_is_help=True, help="Measure.")
+
+
+@bench.command("replay")
+def bench_replay(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Conversations with labelled questions.")],
+    conversations: Annotated[int | None, typer.Option(help="Only the first so many.")] = None,
+    budget: Annotated[int | None, typer.Option(help="Token budget of the block.")] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Play a data file through the real proxy; report how much of the evidence stood in the injected blocks."""
+    from memproxy.bench.replay import replay
+
+    raise typer.Exit(anyio.run(replay, file, conversations, budget, out, json_output))
+
+
+@bench.command("relay")
+def bench_relay(
+    seconds: Annotated[float, typer.Option(help="Length of one slice of load.")] = 1.0,
+    rounds: Annotated[int, typer.Option(help="Slices of each kind, taken in turn.")] = 3,
+    concurrency: Annotated[list[int] | None, typer.Option(help="Requests under way (default: 1, 32 and 256).")] = None,
+    turns: Annotated[int, typer.Option(help="Stored turns of the entity that memory is on for; 0: only off.")] = 10_000,
+    soak: Annotated[bool, typer.Option(help="Then 10,000 streams and 500 abandoned ones, and memory after.")] = False,
+    also: Annotated[list[str] | None, typer.Option(help="litellm or portkey, where installed.")] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Measure what the relay costs, beside a minimal proxy and the upstream alone, in one interleaved run."""
+    from memproxy.bench.relay import Plan, measure
+
+    plan = Plan(seconds, rounds, tuple(concurrency or (1, 32, 256)), turns, soak, tuple(also or ()))
+    raise typer.Exit(
+        anyio.run(measure, plan, out, json_output, backend_options={"use_uvloop": sys.platform != "win32"})
+    )

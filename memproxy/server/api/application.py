@@ -1,0 +1,98 @@
+"""The routes as an ASGI application: who may call, which methods a path has, and errors as RFC 9457 problem details."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memproxy.errors import Problem, StoreError, places
+from memproxy.server.access import Access, Caller, Headers
+from memproxy.server.api.call import Call, Handler
+from memproxy.server.parts import Parts
+
+log = logging.getLogger(__name__)
+
+
+def application(table: Sequence[tuple[str, str, Handler]], parts: Parts, access: Access) -> ASGIApp:
+    """An application of routes, each a method, a path with `{segments}`, and what answers it."""
+    by_path: dict[str, dict[str, Handler]] = {}
+    for method, path, handler in table:
+        by_path.setdefault(path, {})[method] = handler
+    routes: list[BaseRoute] = [
+        Route(path, _Endpoint(path, handlers, parts, access)) for path, handlers in by_path.items()
+    ]
+    routes.append(Route("/{rest:path}", _Endpoint("", {}, parts, access)))
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    return _RawPaths(app)
+
+
+class _Endpoint:
+    """One path with its methods, as an ASGI application; without any method, a path that does not exist."""
+
+    def __init__(self, path: str, handlers: Mapping[str, Handler], parts: Parts, access: Access) -> None:
+        self._path = path
+        self._handlers = handlers
+        self._parts = parts
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        try:
+            return await self._handle(request)
+        except Problem as problem:
+            return problem_response(problem)
+        except StoreError:
+            return problem_response(Problem(503, "The database cannot be used now", "See /memproxy/ready."))
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except Exception as error:  # the last door: a fault is told by its kind, its message may hold content
+            log.error("%s failed: %s (%s)", self._path, type(error).__name__, places(error))
+            return problem_response(Problem(500, "A fault in memproxy", "The log names its kind."))
+
+    async def _handle(self, request: Request) -> Response:
+        caller = _authorise(request, self._access, public=self._path == "/memproxy/health")
+        if not self._handlers:
+            raise Problem(404, "No such route", "See the API page of the documentation.")
+        method = "GET" if request.method == "HEAD" else request.method
+        if method in self._handlers:
+            return await self._handlers[method](Call(request, self._parts, caller))
+        allowed = ", ".join(sorted(self._handlers))
+        return problem_response(Problem(405, "No such method here", f"Allowed: {allowed}."), {"allow": allowed})
+
+
+def _authorise(request: Request, access: Access, public: bool) -> Caller:
+    headers = Headers(request.scope["headers"])
+    if access.foreign(headers):
+        raise Problem(403, "Requests from other sites are not accepted", "Add the origin to allowed_origins.")
+    caller = access.caller(headers, own_route=True)
+    if caller is None and not public:
+        raise Problem(401, "A key is needed", "Send it as X-MemG-Key or as Authorization: Bearer.")
+    return caller or Caller()
+
+
+def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """RFC 9457."""
+    body = {"type": "about:blank", "title": problem.title, "status": problem.status, "detail": problem.detail}
+    more = {"www-authenticate": "Bearer"} if problem.status == 401 else {}
+    return JSONResponse(body, problem.status, {**more, **(headers or {})}, media_type="application/problem+json")
+
+
+class _RawPaths:
+    """Lets the router see the path as it was sent, so that %2F in a segment does not split it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        await self._app({**scope, "path": raw.decode("latin-1")}, receive, send)

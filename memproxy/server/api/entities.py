@@ -1,0 +1,67 @@
+"""Whose memories there are: list, look into, erase."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from memproxy.model import DEFAULT_TENANT, ItemKind
+from memproxy.server import views
+from memproxy.server.api.call import Call, answer
+from memproxy.server.requests import MAX_PAGE
+from memproxy.store import entities as entity_rows
+
+
+async def list_entities(call: Call) -> Response:
+    """The entities that the caller may name."""
+    limit, after = call.limit, call.query.text("cursor")
+    mine: list[entity_rows.EntityRow] = []
+    while len(mine) < limit:
+        page = await _entities_after(call, after)
+        mine += [row for row in page if call.caller.may_name(row.name)]
+        if len(page) < MAX_PAGE:
+            break
+        after = page[-1].name
+    items = [
+        {
+            "entity": row.name,
+            "turns": row.turns,
+            "facts": row.facts,
+            "first_seen": views.plain(row.first_seen),
+            "last_seen": views.plain(row.last_seen),
+        }
+        for row in mine[:limit]
+    ]
+    # The cursor is a name, so it is one of the caller's own.
+    return answer({"items": items, "next_cursor": items[-1]["entity"] if len(items) == limit else None})
+
+
+async def _entities_after(call: Call, after: str | None) -> list[entity_rows.EntityRow]:
+    return await call.parts.db.read(lambda conn: entity_rows.list_entities(conn, DEFAULT_TENANT, MAX_PAGE, after))
+
+
+async def get_entity(call: Call) -> Response:
+    """How much is stored of an entity."""
+    entity = call.entity
+    counts = await call.parts.db.read(lambda conn: entity_rows.counts(conn, entity))
+    return answer({"entity": entity.name, **counts})
+
+
+async def erase_entity(call: Call) -> Response:
+    """Remove everything of an entity, for good."""
+    return answer({"deleted": await call.parts.erase(call.entity)})
+
+
+async def context(call: Call) -> Response:
+    """What would be injected for a message, and why. Stores nothing."""
+    entity, text = call.entity, call.required("query")
+    parts = call.parts
+    block, skip = await parts.memory.recall(entity, text, parts.clock.now(), parts.settings.timezone)
+    return answer({**views.block(block), "reason": skip})
+
+
+async def search(call: Call) -> Response:
+    """Ranked turns, facts and summaries."""
+    entity, text = call.entity, call.required("query")
+    kinds = call.choices("kind", ItemKind)
+    found = await call.parts.search(entity, text, kinds, call.query.number("limit", 10, 1, 100))
+    return answer({"items": found, "next_cursor": None})
