@@ -24,6 +24,9 @@ _STEPS = (
     ("marks", "erase_marks"),
     ("sessions", "erase_sessions"),
     ("usage", "erase_usage"),
+    ("denied_words", "erase_denied_words"),
+    ("denied", "erase_denied"),
+    ("preferences", "erase_preferences"),
 )
 
 

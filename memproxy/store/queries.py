@@ -1,4 +1,4 @@
-"""Finds the named queries. SQL lives in `queries.sql`; what only SQLite understands in `queries.sqlite.sql`.
+"""Finds the named queries. SQL lives in `queries*.sql`; what only SQLite understands in `queries.sqlite.sql`.
 
 Each query begins with `-- name: some_name` and a one-line description. `{table}` and `{dimensions}` in it stand for
 what SQL takes no parameters for and is only known at run time (the vector indexes); they are given like parameters.
@@ -16,6 +16,7 @@ from typing import Any
 from memproxy.errors import StoreError
 
 _HEAD = re.compile(r"^-- name: (\w+)\n-- (.+)\n", re.MULTILINE)
+_COMMON = ("queries.sql", "queries_people.sql")
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -54,6 +55,6 @@ def parse(text: str) -> dict[str, Query]:
 def load(dialect: str) -> dict[str, Query]:
     """All queries of a dialect by name: the common ones, and the dialect's own (which may replace common ones)."""
     folder = files("memproxy.store")
-    common = parse(folder.joinpath("queries.sql").read_text(encoding="utf-8"))
+    common = parse("\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _COMMON))
     own = parse(folder.joinpath(f"queries.{dialect}.sql").read_text(encoding="utf-8"))
     return common | own

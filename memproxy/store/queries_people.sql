@@ -1,0 +1,75 @@
+-- Named queries of what people decide about their memory.
+
+-- name: preferences_get
+-- What an entity decided.
+SELECT * FROM preferences WHERE tenant = :tenant AND entity = :entity;
+
+-- name: preferences_put
+-- Keep what an entity decided.
+INSERT INTO preferences (tenant, entity, excluded_tags, learning, memory, patterns, updated_at)
+VALUES (:tenant, :entity, :excluded_tags, :learning, :memory, :patterns, :now)
+ON CONFLICT (tenant, entity) DO UPDATE
+SET excluded_tags = excluded.excluded_tags, learning = excluded.learning, memory = excluded.memory,
+    patterns = excluded.patterns, updated_at = excluded.updated_at;
+
+-- name: preferences_unlearn
+-- What waits to be learned from is not learned from any more.
+UPDATE turns SET learn = 'no' WHERE tenant = :tenant AND entity = :entity AND learn IN ('pending', 'dead');
+
+-- name: denied_add
+-- Note that something was denied.
+INSERT INTO denied (tenant, entity, id, denied_at) VALUES (:tenant, :entity, :id, :now);
+
+-- name: denied_add_word
+-- Keep a keyed hash of what was denied.
+INSERT INTO denied_words (tenant, entity, denied_id, hash, size) VALUES (:tenant, :entity, :denied_id, :hash, :size)
+ON CONFLICT DO NOTHING;
+
+-- name: denied_words
+-- Every keyed hash of what an entity denied.
+SELECT denied_id, hash, size FROM denied_words WHERE tenant = :tenant AND entity = :entity;
+
+-- name: denied_list
+-- What was denied, without its words, the newest first.
+SELECT id, denied_at FROM denied
+WHERE tenant = :tenant AND entity = :entity AND (:after IS NULL OR id < :after)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: denied_remove
+-- Deny no more.
+DELETE FROM denied WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: facts_superseded_by
+-- The facts whose place another one took, the newest first.
+SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND superseded_by = :id ORDER BY id DESC;
+
+-- name: facts_repeated_in
+-- The sessions that said a fact again, in order.
+SELECT session_id, time FROM fact_reinforcements
+WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id ORDER BY time, session_id;
+
+-- name: facts_threads
+-- Open threads: the weightiest first, then the oldest.
+SELECT * FROM fact_rows
+WHERE tenant = :tenant AND entity = :entity AND status = 'current' AND thread_status = 'open'
+ORDER BY significance DESC, id LIMIT :limit;
+
+-- name: summaries_of_session
+-- The summaries of one conversation.
+SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id ORDER BY id;
+
+-- name: summaries_all
+-- Every summary of an entity.
+SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity ORDER BY id;
+
+-- name: erase_denied_words
+-- Erasure: keyed hashes of what was denied.
+DELETE FROM denied_words WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_denied
+-- Erasure: what was denied.
+DELETE FROM denied WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_preferences
+-- Erasure: what the entity decided.
+DELETE FROM preferences WHERE tenant = :tenant AND entity = :entity;
