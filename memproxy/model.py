@@ -17,6 +17,7 @@ DEFAULT_TENANT = "default"
 MemoryMode = Literal["full", "read", "write", "off"]
 Speaker = Literal["user", "assistant"]
 FactStatus = Literal["current", "historical", "expired", "quarantined", "forgotten"]
+Separation = Literal["same", "different_question", "conflicting_answer", "unknown"]
 FactType = Literal["identity", "event", "pattern"]
 SourceRole = Literal["user", "assistant", "user_explicit"]  # explicit: written by the person on purpose
 Lifetime = Literal["lasting", "temporary", "momentary"]
@@ -158,6 +159,7 @@ class FactDraft:
     emotional_weight: float | None = None  # 0-1
     emotional_valence: str | None = None
     lifetime: Lifetime = "lasting"
+    volatile: bool = False  # changes all the time (when somebody sleeps): a new value contradicts nothing
     pinned: bool = False
     stated: bool = False  # the person (or an operator) wrote it themselves, through API or CLI
 
@@ -199,6 +201,15 @@ class Fact:
     reinforced_at: datetime | None = None
     recalled_at: datetime | None = None
     engagement: float | None = None  # 0-1: how much was said about it when it came up
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the merge gate says of two near statements: could one stand for both, and if not, what keeps them apart."""
+
+    separation: Separation
+    path: str  # who decided: model, rules
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

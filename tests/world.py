@@ -88,6 +88,7 @@ class World:
             "llm.model": "extractor",
             "llm.api_key": "extraction-key",
             "embed.provider": "hash",
+            "facts.gate": "rules",  # scripts answer extraction requests; who scripts the merge gate switches it on
             "extraction.quiet_seconds": 600,
             "extraction.turns": 100,
             "memory.deadline_ms": 5000,

@@ -1,42 +1,32 @@
-"""Drafts against what is already known: pure decisions, taken before anything is written."""
+"""Drafts against what is already known: pure decisions, taken before anything is written.
+
+A change supersedes and never overwrites; what cannot be decided is kept beside and shown as a contradiction.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
 
-from memproxy.extraction.sameness import people, reverses, says_the_same
+from memproxy.extraction.lifetimes import Lifetimes
+from memproxy.extraction.sameness import reverses, says_the_same, shares_words
+from memproxy.extraction.slots import DEFAULT, Slots
+from memproxy.extraction.slots import canonical_slot as canonical_slot
 from memproxy.folding import content_key
-from memproxy.model import Fact, FactDraft, FactStatus, new_id
+from memproxy.model import Fact, FactDraft, FactStatus, Verdict, new_id
 from memproxy.trust import looks_like_instruction
 
-# Attributes of which a person has one value at a time; a new value makes the old one historical.
-SINGLE_SLOTS = frozenset(
-    "name first_name last_name nickname age birthday birthdate location city country home address residence employer "
-    "company job job_title profession occupation email phone diet marital_status relationship_status spouse "
-    "timezone".split()
-)
-_CANONICAL_SLOTS = {
-    "city": "location",
-    "residence": "location",
-    "home": "location",
-    "company": "employer",
-    "job_title": "job",
-    "profession": "job",
-    "occupation": "job",
-    "birthdate": "birthday",
-    "relationship_status": "marital_status",
-    "town": "location",
-    "workplace": "employer",
-    "partner": "spouse",
-    "husband": "spouse",
-    "wife": "spouse",
-}
-
-
 AHEAD = timedelta(days=1)  # a statement about a later time is one about the future
+DOUBTFUL = 0.5  # a draft the extractor is less sure of does not take the place of a surer fact
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the operator decides: which attributes have one value, and how long facts stand."""
+
+    slots: Slots = DEFAULT
+    lifetimes: Lifetimes = field(default_factory=Lifetimes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +37,17 @@ class Near:
     cosine: float | None
 
 
+Verdicts = Mapping[tuple[str, str], Verdict]  # by the draft's content key and the fact's id
+
+
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new fact; the facts it supersedes become historical."""
+    """A new fact; the facts it supersedes become historical, the open threads it closes resolved."""
 
     fact: Fact
     supersedes: tuple[str, ...] = ()
+    resolves: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +55,17 @@ class Reinforce:
     """The draft says what is known already."""
 
     fact_id: str
+    resolves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """The draft contradicts a fact that it may not replace: it is kept beside, and a person decides."""
+
+    fact: Fact  # historical, and true at no time until somebody says so
+    against: Fact
+    verdict: Verdict
+    cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,72 +75,163 @@ class Reject:
     reason: str
 
 
-FactChange = Insert | Reinforce | Reject
-
-
-def canonical_slot(slot: str | None) -> str | None:
-    """One name for slots that mean the same attribute."""
-    if not slot:
-        return None
-    slot = re.sub(r"[\W_]+", "_", slot.casefold()).strip("_").removeprefix("current_")
-    return _CANONICAL_SLOTS.get(slot, slot) or None
+FactChange = Insert | Reinforce | Dispute | Reject
 
 
 def reconcile(
-    draft: FactDraft, same_key: Sequence[Fact], near: Sequence[Near], duplicate: float, now: datetime
+    draft: FactDraft,
+    same_key: Sequence[Fact],
+    near: Sequence[Near],
+    duplicate: float,
+    now: datetime,
+    policy: Policy | None = None,
+    verdicts: Verdicts | None = None,
 ) -> FactChange:
     """What a draft means for the store.
 
     `same_key` are facts of any status with the draft's content key, `near` the current facts closest in meaning or
-    sharing its slot, `duplicate` the cosine from which the embedder's short statements may be the same one.
+    sharing its slot, `duplicate` the cosine from which the embedder's short statements may be the same one, `verdicts`
+    what the merge gate said of pairs that rules cannot decide.
     """
+    policy, verdicts = policy or Policy(), verdicts or {}
     if any(fact.status == "forgotten" and fact.turn_id == draft.turn_id is not None for fact in same_key):
         return Reject("forgotten")
+    resolves = _resolved(draft, near, duplicate)
     current = next((fact for fact in same_key if fact.status == "current"), None)
-    if current is not None:
-        return Reinforce(current.id)
-    twin = next((n.fact for n in near if says_the_same(draft.text, n.fact.text, n.cosine, duplicate)), None)
+    twin = current or _twin(draft, near, duplicate, verdicts)
     if twin is not None:
-        return Reinforce(twin.id)
-    fact = as_fact(draft, now)
+        return Reinforce(twin.id, resolves)
+    fact = as_fact(draft, now, policy)
     if fact.status == "quarantined":
         held = next((other for other in same_key if other.status == "quarantined"), None)
         return Reinforce(held.id) if held is not None else Insert(fact)
-    if fact.reference_time is not None and fact.reference_time > now + AHEAD:
-        return Insert(fact)  # what will be is no reason to drop what is
-    rivals = [n.fact for n in near if _takes_the_place_of(fact, n.fact)]
-    newer = next((other for other in rivals if _said(other) > _said(fact)), None)
-    if newer is None:
-        return Insert(fact, tuple(other.id for other in rivals))
-    # Told later, about an earlier time: an import or a retry must not overrule what was said since.
-    known = next((f for f in same_key if f.status == "historical" and f.reference_time == fact.reference_time), None)
-    return Reinforce(known.id) if known is not None else Insert(_historical(fact, newer, now))
+    if _is_ahead(fact, now) or fact.status == "expired":
+        return Insert(fact)  # what will be, or was for a while, is no reason to drop what is
+    rivals = _rivals(draft, fact, near, policy, verdicts)
+    return _placed(draft, fact, same_key, rivals, resolves, _flag(fact, near, verdicts), now)
 
 
-def _takes_the_place_of(fact: Fact, other: Fact) -> bool:
-    """Whether two facts cannot both be current: another value of the same person's attribute, or a change of liking."""
-    if fact.slot in SINGLE_SLOTS and canonical_slot(other.slot) == fact.slot:
-        return fact.slot == "spouse" or people(fact.text) == people(other.text)
-    return reverses(fact.text, other.text)
+def doubtful(draft: FactDraft, near: Sequence[Near], duplicate: float, band: float, policy: Policy) -> list[Near]:
+    """The facts so near to a draft that they may be one with it, and of which rules alone cannot tell."""
+    fact = as_fact(draft, datetime.now(UTC), policy)
+    return [
+        n
+        for n in near
+        if n.cosine is not None
+        and n.cosine >= band
+        and not says_the_same(draft.text, n.fact.text, n.cosine, duplicate)
+        and not _takes_the_place_of(fact, n.fact, policy)
+    ]
 
 
-def as_fact(draft: FactDraft, now: datetime) -> Fact:
+def _placed(
+    draft: FactDraft,
+    fact: Fact,
+    same_key: Sequence[Fact],
+    rivals: Sequence[tuple[Near, Verdict]],
+    resolves: tuple[str, ...],
+    reason: str,
+    now: datetime,
+) -> FactChange:
+    """A fact that says something new, among those that cannot be current beside it."""
+    newer = next((n.fact for n, _ in rivals if _said(n.fact) > _said(fact)), None)
+    if newer is not None:
+        # Told later, about an earlier time: an import or a retry must not overrule what was said since.
+        known = next((f for f in same_key if _is_past_of(f, fact)), None)
+        return Reinforce(known.id) if known is not None else Insert(_historical(fact, newer, now))
+    if not draft.stated:
+        for n, verdict in rivals:
+            if _may_not_lose(n.fact, draft):
+                if draft.volatile:
+                    return Reject("overruled")
+                beside = next((f for f in same_key if f.status == "historical" and f.superseded_by == n.fact.id), None)
+                return Dispute(beside or _disputed(fact, n.fact, now), n.fact, verdict, n.cosine)
+    return Insert(fact, tuple(n.fact.id for n, _ in rivals), resolves, reason)
+
+
+def _twin(draft: FactDraft, near: Sequence[Near], duplicate: float, verdicts: Verdicts) -> Fact | None:
+    key = content_key(draft.text)
+    for n in near:
+        verdict = verdicts.get((key, n.fact.id))
+        if says_the_same(draft.text, n.fact.text, n.cosine, duplicate):
+            return n.fact
+        if verdict is not None and verdict.separation == "same":
+            return n.fact
+    return None
+
+
+def _rivals(
+    draft: FactDraft, fact: Fact, near: Sequence[Near], policy: Policy, verdicts: Verdicts
+) -> list[tuple[Near, Verdict]]:
+    """The facts that cannot be current beside this one, and who says so."""
+    key = content_key(draft.text)
+    found = []
+    for n in near:
+        verdict = verdicts.get((key, n.fact.id))
+        if reason := _takes_the_place_of(fact, n.fact, policy):
+            found.append((n, Verdict("conflicting_answer", "rules", reason)))
+        elif verdict is not None and verdict.separation == "conflicting_answer":
+            found.append((n, verdict))
+    return found
+
+
+def _flag(fact: Fact, near: Sequence[Near], verdicts: Verdicts) -> str:
+    """What its history says of a fact that stands beside a near one because the gate could not tell."""
+    for n in near:
+        verdict = verdicts.get((fact.content_key, n.fact.id))
+        if verdict is not None and verdict.separation == "unknown":
+            return f"beside {n.fact.id}: {verdict.reason}"
+    return ""
+
+
+def _takes_the_place_of(fact: Fact, other: Fact, policy: Policy) -> str:
+    """Why two facts cannot both be current, or "": another value of the same attribute, or a change of mind."""
+    mine = policy.slots.key(fact.slot, fact.text)
+    if mine is not None and policy.slots.key(policy.slots.canonical(other.slot), other.text) == mine:
+        return "slot"
+    return "reversed" if reverses(fact.text, other.text) else ""
+
+
+def _may_not_lose(other: Fact, draft: FactDraft) -> bool:
+    """Whether a fact stays although an extracted draft says otherwise: the person put it in writing, or it is surer."""
+    if other.source_role == "user_explicit" and draft.source_role != "user_explicit":
+        return True
+    return draft.confidence < DOUBTFUL <= other.confidence
+
+
+def _resolved(draft: FactDraft, near: Sequence[Near], duplicate: float) -> tuple[str, ...]:
+    """The open thread that a draft says is settled: the nearest about the same thing."""
+    if draft.thread_status != "resolved":
+        return ()
+    threads = [n for n in near if n.fact.thread_status == "open" and shares_words(draft.text, n.fact.text)]
+    threads.sort(key=lambda n: n.cosine or 0.0, reverse=True)
+    return tuple(n.fact.id for n in threads[:1])
+
+
+def as_fact(draft: FactDraft, now: datetime, policy: Policy | None = None) -> Fact:
     """The draft as a row. Text shaped like an instruction is kept, but in quarantine: never recalled, never shown."""
+    policy = policy or Policy()
+    said = min(draft.reference_time or now, now)
+    slot = policy.slots.canonical(draft.slot)
+    ahead = draft.reference_time is not None and draft.reference_time > now + AHEAD
+    expires = policy.lifetimes.end(draft, said)
     status: FactStatus = "quarantined" if looks_like_instruction(draft.text) else "current"
+    if status == "current" and expires is not None and expires <= now and not draft.pinned:
+        status = "expired"
     return Fact(
         id=new_id(),
         text=draft.text,
         type=draft.type,
         tag=draft.tag,
-        slot=canonical_slot(draft.slot),
+        slot=slot,
         significance=draft.significance,
         confidence=draft.confidence,
         source_role=draft.source_role,
         quote=draft.quote,
         turn_id=draft.turn_id,
         status=status,
-        valid_from=draft.valid_from or draft.reference_time,
-        valid_until=draft.valid_until,
+        valid_from=draft.valid_from or _day(draft.started_at) or draft.reference_time,
+        valid_until=draft.valid_until or (expires if status == "expired" else None),
         recorded_at=now,
         updated_at=now,
         superseded_at=None,
@@ -149,12 +246,36 @@ def as_fact(draft: FactDraft, now: datetime) -> Fact:
         emotional_valence=draft.emotional_valence,
         embedding_model=None,
         content_key=content_key(draft.text),
+        slot_key=None if ahead else policy.slots.key(slot, draft.text),
+        lifetime=draft.lifetime,
+        expires_at=expires,
     )
 
 
+def _day(started_at: str | None) -> datetime | None:
+    return datetime.combine(date.fromisoformat(started_at), time(), UTC) if started_at else None
+
+
+def _is_ahead(fact: Fact, now: datetime) -> bool:
+    return fact.reference_time is not None and fact.reference_time > now + AHEAD
+
+
+def _is_past_of(known: Fact, fact: Fact) -> bool:
+    return known.status == "historical" and known.reference_time == fact.reference_time
+
+
 def _historical(fact: Fact, newer: Fact, now: datetime) -> Fact:
+    until = newer.valid_from or now
+    if fact.valid_from is not None:
+        until = max(until, fact.valid_from)
+    return replace(fact, status="historical", superseded_at=now, superseded_by=newer.id, valid_until=until)
+
+
+def _disputed(fact: Fact, other: Fact, now: datetime) -> Fact:
+    """Beside a fact that stays: believed at no time, unless somebody decides for it."""
+    begin = fact.valid_from or now
     return replace(
-        fact, status="historical", superseded_at=now, superseded_by=newer.id, valid_until=newer.valid_from or now
+        fact, status="historical", superseded_at=now, superseded_by=other.id, valid_from=begin, valid_until=begin
     )
 
 

@@ -41,6 +41,7 @@ _LIKING = frozenset(terms("like likes love loves enjoy enjoys adore adores fond 
 _DISLIKING = frozenset(terms("hate hates dislike dislikes loathe loathes detest detests"))
 _FILLER = frozenset(terms("user person really very much quite is of on the a an to be"))
 _LIKED = "♥"
+_DENYING = _NEGATIONS | frozenset(terms(" ".join(_NEGATIONS))) | {"any", "anymor", "do", "does", "did"}
 
 
 def says_the_same(text: str, known: str, cosine: float | None, duplicate: float) -> bool:
@@ -57,12 +58,26 @@ def says_the_same(text: str, known: str, cosine: float | None, duplicate: float)
 
 
 def reverses(text: str, known: str) -> bool:
-    """Whether one says that the person likes what the other says they do not like, with nothing else to tell them."""
-    liked, once = _liking(text), _liking(known)
-    if liked is None or once is None or liked == once or not _same_names(text, known):
+    """Whether one says what the other denies, with nothing else to tell the two: a liking, or anything with a "not"."""
+    if not _same_names(text, known):
         return False
-    ours, theirs = replace(_tells(text), negations=frozenset()), replace(_tells(known), negations=frozenset())
-    return ours == theirs and _object(text) == _object(known) != []
+    liked, once = _liking(text), _liking(known)
+    ours, theirs = _tells(text), _tells(known)
+    if liked is not None and once is not None and liked != once:
+        bare = replace(ours, negations=frozenset()) == replace(theirs, negations=frozenset())
+        return bare and _object(text) == _object(known) != []
+    if bool(ours.negations) == bool(theirs.negations):
+        return False
+    bare = replace(ours, negations=frozenset(), past=frozenset()) == replace(
+        theirs, negations=frozenset(), past=frozenset()
+    )
+    return bare and _denied(text) == _denied(known) != []
+
+
+def shares_words(text: str, known: str) -> bool:
+    """Whether at least half of the content words of the shorter one stand in the other too."""
+    ours, theirs = set(_gist(text)), set(_gist(known))
+    return bool(ours and theirs) and 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
 
 def people(text: str) -> frozenset[str]:
@@ -130,6 +145,12 @@ def _liking(text: str) -> bool | None:
     if not words & _LIKING:
         return None
     return "not" not in words and not _words(text) & _NEGATIONS
+
+
+def _denied(text: str) -> list[str]:
+    """What is affirmed or denied: the content words without those that deny."""
+    denying = _DENYING | {"doesnt", "dont", "isnt", "hasnt", "wont", "cant", "didnt"}
+    return [word for word in _gist(text) if word not in denying]
 
 
 def _object(text: str) -> list[str]:

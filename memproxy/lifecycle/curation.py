@@ -9,14 +9,14 @@ from typing import Any
 
 from memproxy.errors import EmbedderError, Problem
 from memproxy.extraction.gate import trivial
-from memproxy.extraction.reconcile import canonical_slot
+from memproxy.extraction.reconcile import Policy, canonical_slot
 from memproxy.folding import content_key
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import reindex_fact, reindex_turn, turn_passages
-from memproxy.lifecycle.learning import hide_quote, learn, withdraw
+from memproxy.lifecycle.learning import Grounds, hide_quote, learn, withdraw
 from memproxy.lifecycle.worker import EXTRACT
-from memproxy.model import Entity, Fact, FactDraft, FactStatus, Speaker, Turn, new_id
+from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft, FactStatus, Speaker, Turn, new_id
 from memproxy.recall.passages import embedding_text
 from memproxy.store import entities, jobs, passages, receipts, sessions, turns
 from memproxy.store import facts as fact_rows
@@ -36,12 +36,21 @@ class PastTurn:
 class Curator:
     """Changes made on purpose, each in one transaction."""
 
-    def __init__(self, db: Database, embedder: Embedder | None, secret: bytes, clock: Clock, learning: bool) -> None:
+    def __init__(
+        self,
+        db: Database,
+        embedder: Embedder | None,
+        secret: bytes,
+        clock: Clock,
+        learning: bool,
+        policy: Policy | None = None,
+    ) -> None:
         self._db = db
         self._embedder = embedder
         self._secret = secret
         self._clock = clock
         self._learning = learning
+        self._policy = policy or Policy()
 
     async def add(self, entity: Entity, draft: FactDraft) -> Fact:
         """Store a statement; the row that says it (an existing one, where it was known already)."""
@@ -53,7 +62,7 @@ class Curator:
         async def apply(conn: Connection) -> Fact | None:
             now = self._clock.now()
             await entities.ensure(conn, entity, now)
-            fact = (await learn(conn, entity, [draft], vectors, info, None, now))[0].fact
+            fact = (await learn(conn, entity, [draft], vectors, self._grounds(info), None, now))[0].fact
             if fact is not None and draft.pinned and not fact.pinned:  # known already; that it is to stand is news
                 return await fact_rows.update(conn, entity, fact.id, {"pinned": True}, "pinned", now)
             return await fact_rows.get(conn, entity, fact.id) if fact is not None else None  # with its vector's model
@@ -62,6 +71,9 @@ class Curator:
         if fact is None:
             raise Problem(409, "The fact was not stored", "It was forgotten before; restore it instead.")
         return fact
+
+    def _grounds(self, info: EmbedderInfo | None) -> Grounds:
+        return Grounds(info, self._policy)
 
     async def correct(self, entity: Entity, fact_id: str, changes: Mapping[str, Any]) -> Fact:
         """Change fields of a fact. A new text keeps the id; what it said before stays as a historical row.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from memproxy.extraction.lifetimes import counted
 from memproxy.extraction.reconcile import (
-    SINGLE_SLOTS,
+    Dispute,
     FactChange,
     Insert,
     Near,
+    Policy,
     Reinforce,
-    canonical_slot,
+    Verdicts,
     reconcile,
 )
 from memproxy.folding import content_key
@@ -20,9 +22,9 @@ from memproxy.interfaces import Connection, Vectors
 from memproxy.lifecycle.indexing import fact_passages, reindex_repetitions, reindex_turn
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft
 from memproxy.recall.terms import query_terms
+from memproxy.store import contradictions, receipts, search, turns
 from memproxy.store import facts as fact_rows
 from memproxy.store import passages as passage_rows
-from memproxy.store import receipts, search, turns
 from memproxy.store import vectors as vectors_rows
 
 NEAR_LIMIT = 20
@@ -37,12 +39,31 @@ class Learned:
     fact: Fact | None
 
 
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What drafts are judged by: the operator's policy, what the merge gate said, the embedder if any."""
+
+    info: EmbedderInfo | None = None
+    policy: Policy = field(default_factory=Policy)
+    verdicts: Verdicts = field(default_factory=dict)
+
+    @property
+    def duplicate(self) -> float:
+        """The cosine from which short statements may be the same one."""
+        return self.info.duplicate if self.info else 1.0
+
+    @property
+    def band(self) -> float:
+        """The cosine from which two statements are worth comparing: midway between unrelated and alike (.75 of bge)."""
+        return (self.info.floor + self.info.duplicate) / 2 if self.info else 1.0
+
+
 async def learn(
     conn: Connection,
     entity: Entity,
     drafts: Sequence[FactDraft],
     vectors: Vectors | None,
-    info: EmbedderInfo | None,
+    grounds: Grounds,
     session_id: str | None,
     now: datetime,
 ) -> list[Learned]:
@@ -54,28 +75,29 @@ async def learn(
     for index, draft in enumerate(drafts):
         vector = vectors[index] if vectors is not None else None
         same_key = await fact_rows.with_content_key(conn, entity, content_key(draft.text))
-        near = await _near(conn, entity, draft, vector, info)
-        change = reconcile(draft, same_key, near, info.duplicate if info else 1.0, now)
-        out.append(Learned(draft, change, await _apply(conn, entity, change, vector, info, session_id, now)))
+        near = await near_facts(conn, entity, draft, vector, grounds)
+        change = reconcile(draft, same_key, near, grounds.duplicate, now, grounds.policy, grounds.verdicts)
+        out.append(Learned(draft, change, await _apply(conn, entity, draft, change, vector, grounds, session_id, now)))
     return out
 
 
-async def _near(
-    conn: Connection, entity: Entity, draft: FactDraft, vector: Vectors | None, info: EmbedderInfo | None
+async def near_facts(
+    conn: Connection, entity: Entity, draft: FactDraft, vector: Vectors | None, grounds: Grounds
 ) -> list[Near]:
+    """The current facts nearest to a draft in words and meaning, and those that fill its slot."""
     proposal = await search.propose(
         conn,
         entity,
         terms=query_terms(draft.text),
         vector=vector,
-        model=info.model if info else None,
+        model=grounds.info.model if grounds.info else None,
         limit=NEAR_LIMIT,
         kinds=("fact",),
     )
     cosines = {candidate.owner_id: candidate.cosine for candidate in proposal.candidates}
     found = await fact_rows.get_many(conn, entity, list(cosines))
-    slot = canonical_slot(draft.slot)
-    if slot in SINGLE_SLOTS:
+    slot = grounds.policy.slots.canonical(draft.slot)
+    if slot is not None and grounds.policy.slots.key(slot, draft.text) is not None:
         found += [f for f in await fact_rows.with_slot(conn, entity, slot) if f.id not in cosines]
     return [Near(fact, cosines.get(fact.id)) for fact in found if fact.status == "current"]
 
@@ -83,27 +105,87 @@ async def _near(
 async def _apply(
     conn: Connection,
     entity: Entity,
+    draft: FactDraft,
     change: FactChange,
     vector: Vectors | None,
-    info: EmbedderInfo | None,
+    grounds: Grounds,
     session_id: str | None,
     now: datetime,
 ) -> Fact | None:
     if isinstance(change, Reinforce):
-        await fact_rows.reinforce(conn, entity, change.fact_id, now, session_id)
-        return await fact_rows.get(conn, entity, change.fact_id)
-    if not isinstance(change, Insert):
+        await _resolve(conn, entity, change.resolves, now)
+        return await _reinforce(conn, entity, draft, change.fact_id, grounds, session_id, now)
+    if isinstance(change, Dispute):
+        return await _dispute(conn, entity, change, draft, now)
+    if isinstance(change, Insert):
+        await _resolve(conn, entity, change.resolves, now)
+        return await _insert(conn, entity, change, vector, grounds, now)
+    return None
+
+
+async def _insert(
+    conn: Connection, entity: Entity, change: Insert, vector: Vectors | None, grounds: Grounds, now: datetime
+) -> Fact:
+    fact = change.fact
+    for old in change.supersedes:  # first, so that one attribute never has two current values
+        await supersede(conn, entity, old, fact, now)
+    await fact_rows.insert(conn, entity, fact, change.reason)
+    ids = await passage_rows.add(conn, entity, fact_passages(fact))
+    if vector is not None and grounds.info is not None and ids:
+        await vectors_rows.add_vectors(conn, entity, grounds.info.model, [(ids[0], vector)])
+    if fact.status == "quarantined" and fact.turn_id:
+        await hide_quote(conn, entity, fact)
+    return fact
+
+
+async def supersede(conn: Connection, entity: Entity, old_id: str, by: Fact, now: datetime) -> None:
+    """Let a fact take the place of another, which was true until then; a hold on the old value lapses."""
+    await fact_rows.supersede(conn, entity, old_id, by.id, now, until=by.valid_from)
+    await withdraw(conn, entity, old_id)
+    await contradictions.lapse(conn, entity, old_id, now)
+
+
+async def _reinforce(
+    conn: Connection,
+    entity: Entity,
+    draft: FactDraft,
+    fact_id: str,
+    grounds: Grounds,
+    session_id: str | None,
+    now: datetime,
+) -> Fact | None:
+    fact = await fact_rows.get(conn, entity, fact_id)
+    if fact is None:
         return None
-    await fact_rows.insert(conn, entity, change.fact)
-    for old in change.supersedes:
-        await fact_rows.supersede(conn, entity, old, change.fact.id, now)
-        await withdraw(conn, entity, old)
-    ids = await passage_rows.add(conn, entity, fact_passages(change.fact))
-    if vector is not None and info is not None and ids:
-        await vectors_rows.add_vectors(conn, entity, info.model, [(ids[0], vector)])
-    if change.fact.status == "quarantined" and change.fact.turn_id:
-        await hide_quote(conn, entity, change.fact)
-    return change.fact
+    longer = grounds.policy.lifetimes.renewed(fact, draft, min(draft.reference_time or now, now))
+    if await fact_rows.counts_in(conn, entity, fact_id, session_id, now):
+        return await fact_rows.update(conn, entity, fact_id, {**longer, **counted(fact, now)}, "", now, "reinforced")
+    return await fact_rows.update(conn, entity, fact_id, longer, "said again", now) if longer else fact
+
+
+async def _dispute(conn: Connection, entity: Entity, change: Dispute, draft: FactDraft, now: datetime) -> Fact:
+    beside = await fact_rows.get(conn, entity, change.fact.id) or await fact_rows.insert(
+        conn, entity, change.fact, "disputed"
+    )
+    await contradictions.signal(
+        conn,
+        entity,
+        contradictions.Signal(
+            fact=change.against,
+            stated=beside,
+            kind="correction" if change.against.source_role == "user_explicit" else "doubtful",
+            gate_path=change.verdict.path,
+            gate_similarity=change.cosine,
+            gate_reason=change.verdict.reason,
+        ),
+        now,
+    )
+    return beside
+
+
+async def _resolve(conn: Connection, entity: Entity, fact_ids: Sequence[str], now: datetime) -> None:
+    for fact_id in fact_ids:
+        await fact_rows.update(conn, entity, fact_id, {"thread_status": "resolved"}, "said to be settled", now)
 
 
 async def withdraw(conn: Connection, entity: Entity, fact_id: str) -> None:

@@ -14,25 +14,24 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memproxy.errors import EmbedderError, ProviderBusy, ProviderError, StoreError, UnusableReply, places
+from memproxy.errors import ProviderBusy, ProviderError, StoreError, UnusableReply, places
 from memproxy.events import Metrics
 from memproxy.extraction.extract import Extracted, extract
-from memproxy.extraction.reconcile import Insert, Reinforce, Reject
+from memproxy.extraction.reconcile import Dispute, Insert, Reinforce, Reject
 from memproxy.extraction.windows import windows
-from memproxy.interfaces import Clock, Connection, Database, Embedder
+from memproxy.interfaces import Clock, Connection, Database
 from memproxy.lifecycle.dead_letters import bury
 from memproxy.lifecycle.extractor import ExtractionPlan
-from memproxy.lifecycle.learning import Learned, learn
-from memproxy.model import Job, Turn, new_id, speaker_of
-from memproxy.prompts.extraction import Window
+from memproxy.lifecycle.learner import EXTRACT as EXTRACT
+from memproxy.lifecycle.learner import Learner
+from memproxy.lifecycle.learning import Learned
+from memproxy.model import Job, Turn, new_id
 from memproxy.providers.client import ChatClient
-from memproxy.recall.passages import embedding_text
 from memproxy.settings import Extraction
-from memproxy.store import jobs, turns, usage
+from memproxy.store import jobs, turns
 
 log = logging.getLogger(__name__)
 
-EXTRACT = "extract"
 LEASE_SECONDS = 300.0
 FIRST_BACKOFF = 1.0  # seconds; doubled with each attempt
 LONGEST_BACKOFF = 600.0
@@ -55,7 +54,7 @@ class Worker:
     def __init__(
         self,
         db: Database,
-        embedder: Embedder | None,
+        learner: Learner,
         client: ChatClient,
         plan: ExtractionPlan,
         settings: Extraction,
@@ -64,7 +63,7 @@ class Worker:
         metrics: Metrics,
     ) -> None:
         self._db = db
-        self._embedder = embedder
+        self._learner = learner
         self._client = client
         self._plan = plan
         self._settings = settings
@@ -146,7 +145,7 @@ class Worker:
             if not await self._within_budget(job) or not await self._renew(job):
                 return
             found = await extract(self._client, endpoint, window, self._timezone)
-            await self._store(job, window, found)
+            self._count(found, await self._learner.store(job, endpoint, window, found))
         await self._db.write(lambda conn: jobs.finish(conn, job))
 
     async def _renew(self, job: Job) -> bool:
@@ -155,46 +154,12 @@ class Worker:
 
     async def _within_budget(self, job: Job) -> bool:
         now = self._clock.now()
-        calls = await self._db.read(lambda conn: usage.today(conn, now.date().isoformat(), EXTRACT))
-        if calls < self._settings.daily_calls:
+        if await self._learner.calls_left(now) > 0:
             return True
         midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
         await self._db.write(lambda conn: jobs.postpone(conn, job, midnight, "daily-limit"))
         self._metrics.extractions.labels("daily-limit").inc()
         return False
-
-    async def _store(self, job: Job, window: Window, found: Extracted) -> None:
-        vectors = info = None
-        accepted = found.drafts.accepted
-        if self._embedder is not None and accepted:
-            try:
-                texts = [embedding_text(draft.text, speaker_of(draft.source_role)) for draft in accepted]
-                vectors = await self._embedder.embed_documents(texts)
-                info = self._embedder.info
-            except EmbedderError:
-                vectors = None  # stored without: the indexer catches up when the embedder returns
-        now = self._clock.now()
-
-        async def apply(conn: Connection) -> list[Learned]:
-            # An erasure or a forgotten turn since the request was sent: what came from it is dropped with it.
-            there = {turn.id for turn in await turns.get_many(conn, job.entity, [turn.id for turn in window.turns])}
-            drafts = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there]
-            rows = vectors[[i for i, _ in drafts]] if vectors is not None and drafts else None
-            learned = await learn(conn, job.entity, [d for _, d in drafts], rows, info, job.session_id, now)
-            await turns.set_learn(conn, job.entity, sorted(there), "done")
-            if there:
-                await usage.add(
-                    conn,
-                    job.entity,
-                    now.date().isoformat(),
-                    EXTRACT,
-                    calls=found.calls,
-                    input_tokens=found.input_tokens,
-                    output_tokens=found.output_tokens,
-                )
-            return learned
-
-        self._count(found, await self._db.write(apply))
 
     def _count(self, found: Extracted, learned: Sequence[Learned]) -> None:
         self._metrics.extractions.labels("partial" if found.partial else "ok").inc(found.calls)
@@ -208,6 +173,8 @@ class Worker:
                     self._metrics.facts.labels("superseding" if item.change.supersedes else "inserted").inc()
                 case Reinforce():
                     self._metrics.facts.labels("reinforced").inc()
+                case Dispute():
+                    self._metrics.facts.labels("disputed").inc()
                 case Reject(reason):
                     self._metrics.rejected.labels(reason).inc()
 

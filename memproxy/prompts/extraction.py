@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from memproxy.errors import UnusableReply
 from memproxy.model import Turn
+from memproxy.prompts.json_values import json_values
 
 EXAMPLES = ("Keeps three beehives on the roof", "Is moving to Lindholm in October 2021")
 
@@ -130,13 +131,9 @@ def _harmless(angle: re.Match[str]) -> str:
 
 # --- the reply ---------------------------------------------------------------------------------------------
 
-_THOUGHTS = r"(?:think|thinking|thought|thoughts|reasoning|reflection|analysis|scratchpad)"
-_REASONING = re.compile(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNORECASE)
-_REASONED = re.compile(rf"\A.*</{_THOUGHTS}>", re.DOTALL | re.IGNORECASE)  # the opening tag stood in the prompt
 _LISTS = ("facts", "memories", "items", "results")
 _TEXTS = ("text", "fact", "content", "memory", "statement")
 _UNREADABLE: Mapping[str, Any] = {"text": ""}
-_MOST_FAILURES = 1000  # brackets of prose that begin no JSON; no answer has as many
 
 
 def parse(reply: str) -> list[Mapping[str, Any]]:
@@ -149,7 +146,7 @@ def parse(reply: str) -> list[Mapping[str, Any]]:
     """
     named: list[list[Mapping[str, Any]]] = []
     bare: list[list[Mapping[str, Any]]] = []
-    for value in _json_values(_answer(reply)):
+    for value in json_values(reply):
         if (facts := _listed(value)) is not None:
             named.append(facts)
         elif (facts := _unlisted(value)) is not None:
@@ -164,32 +161,10 @@ def parse(reply: str) -> list[Mapping[str, Any]]:
 def salvage(reply: str) -> list[Mapping[str, Any]]:
     """The complete fact objects of a reply that was cut off; never the stump. For the last attempt only."""
     found: list[Mapping[str, Any]] = []
-    for value in _json_values(_answer(reply)):
+    for value in json_values(reply):
         if isinstance(value, dict):
             found += _listed(value) or _unlisted(value) or []
     return [fact for fact in found if fact["text"]]
-
-
-def _answer(reply: str) -> str:
-    """The reply without what the model thought aloud."""
-    return _REASONED.sub(" ", _REASONING.sub(" ", reply))
-
-
-def _json_values(text: str) -> Iterator[Any]:
-    """Every outermost JSON object or array in a text, left to right."""
-    decoder = json.JSONDecoder()
-    position = failures = 0
-    while failures < _MOST_FAILURES and (match := _BRACKET.search(text, position)) is not None:
-        try:
-            value, position = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            position = match.start() + 1
-            failures += 1
-        else:
-            yield value
-
-
-_BRACKET = re.compile(r"[{\[]")
 
 
 def _listed(value: object) -> list[Mapping[str, Any]] | None:

@@ -17,8 +17,10 @@ from memproxy.errors import EmbedderError, StoreError
 from memproxy.events import Metrics
 from memproxy.interfaces import Clock, Connection, Embedder
 from memproxy.lifecycle.curation import Curator
+from memproxy.lifecycle.expiry import expire
 from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
 from memproxy.lifecycle.indexing import Indexer
+from memproxy.lifecycle.learner import Learner, policy_of
 from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
@@ -27,10 +29,12 @@ from memproxy.recall.recall import Recaller
 from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
 from memproxy.store import entities, erasure, jobs, meta, placed, receipts
+from memproxy.store import facts as fact_rows
 from memproxy.store.sqlite import SqliteDatabase
 
 log = logging.getLogger(__name__)
 
+EXPIRY_POLL = 5.0  # seconds; the row of the next fact that is due is looked at
 JOBS_KEPT = timedelta(days=7)  # after they are done; dead ones stay until somebody looks
 
 
@@ -60,7 +64,7 @@ class Parts:
 
     def start(self) -> None:
         """Begin the background work: vectors, extraction, pruning."""
-        loops = [self._prune()]
+        loops = [self._prune(), self._expire()]
         if self.indexer is not None:
             loops.append(self.indexer.run())
         if self.plan.off is None:
@@ -93,10 +97,34 @@ class Parts:
                 log.warning("old receipts stay for now: %s", type(error).__name__)
             await asyncio.sleep(max(1.0, self.settings.prune_interval))
 
+    async def _expire(self) -> None:
+        """Let facts end when their time has come, for as long as the server runs."""
+        while True:
+            try:
+                await self.expire()
+            except StoreError as error:
+                log.warning("facts whose time has come stay for now: %s", type(error).__name__)
+            await asyncio.sleep(EXPIRY_POLL)
+
+    async def expire(self) -> int:
+        """Let all facts end whose time has come; how many there were."""
+        total = 0
+        while True:
+            now = self.clock.now()
+            due = await self.db.read(fact_rows.next_due)
+            if due is None or due > now:
+                return total
+            ended = await self.db.write(lambda conn: expire(conn, now))  # noqa: B023 - awaited here
+            for entity in {entity for entity, _ in ended}:
+                self.changed(entity)
+            self.metrics.facts.labels("expired").inc(len(ended))
+            total += len(ended)
+
     async def flush(self, seconds: float) -> Progress:
         """Run debounced jobs now and wait until background work is idle."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
+        await self.expire()
         progress = await self.worker.flush(seconds)
         if self.indexer is None:
             return progress
@@ -199,9 +227,12 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         recaller = Recaller(db, embedder, settings, metrics)
         stack.push_async_callback(recaller.close)
         indexer = Indexer(db, embedder) if embedder is not None else None
-        worker = Worker(db, embedder, client, plan, settings.extraction, zone, clock, metrics)
+        policy = policy_of(settings.facts)
+        asks = settings.facts.gate == "model" or (settings.facts.gate == "auto" and plan.own is not None)
+        learner = Learner(db, embedder, client, policy, clock, settings.extraction.daily_calls, asks)
+        worker = Worker(db, learner, client, plan, settings.extraction, zone, clock, metrics)
         memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)
-        curator = Curator(db, embedder, secret, clock, learning=plan.own is not None)
+        curator = Curator(db, embedder, secret, clock, learning=plan.own is not None, policy=policy)
         yield Parts(
             settings,
             db,

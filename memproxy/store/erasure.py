@@ -14,6 +14,8 @@ _STEPS = (
     ("hidden_spans", "erase_hidden_spans"),
     ("fact_changes", "erase_fact_changes"),
     ("fact_reinforcements", "erase_fact_reinforcements"),
+    ("contradictions", "erase_contradictions"),
+    ("collisions", "erase_collisions"),
     ("facts", "erase_facts"),
     ("receipt_items", "erase_receipt_items"),
     ("receipts", "erase_receipts"),

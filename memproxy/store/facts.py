@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from memproxy.errors import StoreError
@@ -15,7 +15,7 @@ from memproxy.model import Entity, Fact, FactStatus, Turn
 from memproxy.store import passages, receipts, turns
 from memproxy.store.rows import column, scoped, to_time, to_time_or_none
 
-_TIMES = (
+TIMES = (
     "valid_from",
     "valid_until",
     "superseded_at",
@@ -52,7 +52,7 @@ class FactText:
 def from_row(row: Row) -> Fact:
     """The single door from the table."""
     values = {name: row[name] for name in _FIELDS}
-    values.update({name: to_time_or_none(values[name]) for name in _TIMES})
+    values.update({name: to_time_or_none(values[name]) for name in TIMES})
     values["recorded_at"] = to_time(values["recorded_at"])
     values["updated_at"] = to_time(values["updated_at"])
     values["pinned"] = bool(values["pinned"])
@@ -102,6 +102,18 @@ async def of_turns(conn: Connection, entity: Entity, turn_ids: Sequence[str]) ->
 async def current_texts(conn: Connection, entity: Entity) -> list[FactText]:
     """Every current fact, without its other fields."""
     return [FactText(row["id"], row["text"], row["slot"]) for row in await conn.all("facts_light", **scoped(entity))]
+
+
+async def due(conn: Connection, now: datetime, limit: int) -> list[tuple[Entity, str, datetime]]:
+    """Current facts of anybody whose time has come, with when it came; the longest overdue first."""
+    rows = await conn.all("facts_due", now=now, limit=limit)
+    return [(Entity(row["entity"], row["tenant"]), row["id"], to_time(row["expires_at"])) for row in rows]
+
+
+async def next_due(conn: Connection) -> datetime | None:
+    """When the next fact's time comes, if any has one."""
+    row = await conn.one("facts_next_due")
+    return to_time_or_none(row["due"]) if row is not None else None
 
 
 async def list_facts(
@@ -187,14 +199,20 @@ async def insert(conn: Connection, entity: Entity, fact: Fact, reason: str = "")
 
 
 async def update(
-    conn: Connection, entity: Entity, fact_id: str, changes: Mapping[str, Any], reason: str, now: datetime
+    conn: Connection,
+    entity: Entity,
+    fact_id: str,
+    changes: Mapping[str, Any],
+    reason: str,
+    now: datetime,
+    kind: str = "updated",
 ) -> Fact | None:
     """Change fields of a fact; as it is now, or None where there is none.
 
     A new text takes the old passages and vectors with it; the caller adds new ones. The content key follows the text.
     Raises StoreError where another current fact says the same.
     """
-    return await _change(conn, entity, fact_id, dict(changes), "updated", reason, now)
+    return await _change(conn, entity, fact_id, dict(changes), kind, reason, now)
 
 
 async def set_status(
@@ -208,25 +226,33 @@ async def set_status(
 
 
 async def supersede(
-    conn: Connection, entity: Entity, fact_id: str, by_id: str | None, now: datetime, reason: str = ""
+    conn: Connection,
+    entity: Entity,
+    fact_id: str,
+    by_id: str | None,
+    now: datetime,
+    reason: str = "",
+    until: datetime | None = None,
 ) -> Fact | None:
-    """A newer fact takes the place of this one, which becomes history; as it is now, or None where there is none."""
-    changed = {"status": "historical", "superseded_at": now, "superseded_by": by_id}
+    """A newer fact takes the place of this one, which was true until then (or until now) and becomes history.
+
+    As it is now, or None where there is none.
+    """
+    fact = await get(conn, entity, fact_id)
+    if fact is None:
+        return None
+    ends = max(min(until or now, now), fact.valid_from or datetime.min.replace(tzinfo=UTC))
+    changed: dict[str, Any] = {"status": "historical", "superseded_at": now, "superseded_by": by_id}
+    if fact.valid_until is None or fact.valid_until > ends:
+        changed["valid_until"] = ends
     return await _change(conn, entity, fact_id, changed, "superseded", reason, now)
 
 
-async def reinforce(conn: Connection, entity: Entity, fact_id: str, now: datetime, session_id: str | None) -> bool:
-    """A fact was said again: counted once a session (each time where there is no session); whether it counted."""
-    fact = await get(conn, entity, fact_id)
-    if fact is None:
-        return False
-    if session_id is not None and not await conn.run(
-        "facts_reinforced_in", **scoped(entity), fact_id=fact_id, session_id=session_id, now=now
-    ):
-        return False
-    counted = {"reinforced_count": fact.reinforced_count + 1}
-    await _change(conn, entity, fact_id, counted, "reinforced", "", now)
-    return True
+async def counts_in(conn: Connection, entity: Entity, fact_id: str, session_id: str | None, now: datetime) -> bool:
+    """Whether saying a fact again counts: once a session, each time where there is none. Notes that it did."""
+    return session_id is None or bool(
+        await conn.run("facts_reinforced_in", **scoped(entity), fact_id=fact_id, session_id=session_id, now=now)
+    )
 
 
 async def count_recalled(conn: Connection, entity: Entity, fact_ids: Sequence[str], now: datetime) -> int:

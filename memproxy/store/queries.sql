@@ -368,6 +368,65 @@ ON CONFLICT DO NOTHING;
 -- Where erased facts stood in a turn.
 SELECT start, "end" FROM hidden_spans WHERE tenant = :tenant AND entity = :entity AND turn_id = :turn_id ORDER BY start;
 
+-- name: contradictions_insert
+-- Something was said against a fact.
+INSERT INTO contradictions (tenant, entity, id, fact_id, stated_id, kind, status, gate_path, gate_similarity,
+    gate_reason, created_at, updated_at)
+VALUES (:tenant, :entity, :id, :fact_id, :stated_id, :kind, 'open', :gate_path, :gate_similarity, :gate_reason, :now,
+    :now);
+
+-- name: contradictions_repeat
+-- It was said again: counted; when it was first seen stays.
+UPDATE contradictions SET repeat_count = repeat_count + 1, updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id AND stated_id = :stated_id;
+
+-- name: contradictions_get
+-- One contradiction with the texts of both sides.
+SELECT c.*, f.text AS stored, s.text AS stated, f.slot
+FROM contradictions c
+JOIN facts f ON f.tenant = c.tenant AND f.entity = c.entity AND f.id = c.fact_id
+JOIN facts s ON s.tenant = c.tenant AND s.entity = c.entity AND s.id = c.stated_id
+WHERE c.tenant = :tenant AND c.entity = :entity AND c.id = :id
+  AND f.status <> 'forgotten' AND s.status <> 'forgotten';
+
+-- name: contradictions_counts
+-- How many contradictions there are of each status.
+SELECT status, count(*) AS number FROM contradictions WHERE tenant = :tenant AND entity = :entity GROUP BY status;
+
+-- name: contradictions_set_status
+-- Hold, resolve or open a contradiction again.
+UPDATE contradictions SET status = :status, decision = :decision, note = coalesce(:note, note),
+    held_value = :held_value, resolved_at = :resolved_at, updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: contradictions_lapse
+-- What was held on a value that is no longer the fact's is open again.
+UPDATE contradictions SET status = 'open', held_value = NULL, updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id AND status = 'held'
+  AND NOT EXISTS (
+    SELECT 1 FROM facts f WHERE f.tenant = contradictions.tenant AND f.entity = contradictions.entity
+      AND f.id = contradictions.fact_id AND f.status = 'current' AND f.content_key = contradictions.held_value
+  );
+
+-- name: facts_all
+-- Every fact of an entity, in the order they were made.
+SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity ORDER BY id;
+
+-- name: facts_changes_since
+-- What happened to an entity's facts after a moment, the last first.
+SELECT * FROM fact_changes WHERE tenant = :tenant AND entity = :entity AND time > :time
+ORDER BY fact_id, number DESC;
+
+-- name: facts_due
+-- Current facts whose time has come, of anybody.
+SELECT tenant, entity, id, expires_at FROM facts
+WHERE status = 'current' AND expires_at IS NOT NULL AND expires_at <= :now AND pinned = 0
+ORDER BY expires_at LIMIT :limit;
+
+-- name: facts_next_due
+-- When the next fact's time comes.
+SELECT min(expires_at) AS due FROM facts WHERE status = 'current' AND expires_at IS NOT NULL AND pinned = 0;
+
 -- name: summaries_insert
 -- Store a summary.
 INSERT INTO summaries (tenant, entity, id, session_id, text, started_at, ended_at, created_at)
@@ -527,6 +586,14 @@ DELETE FROM fact_changes WHERE tenant = :tenant AND entity = :entity;
 -- name: erase_fact_reinforcements
 -- Erasure: which sessions repeated facts.
 DELETE FROM fact_reinforcements WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_contradictions
+-- Erasure: what was said against facts.
+DELETE FROM contradictions WHERE tenant = :tenant AND entity = :entity;
+
+-- name: erase_collisions
+-- Erasure: facts that exclude each other.
+DELETE FROM collisions WHERE tenant = :tenant AND entity = :entity;
 
 -- name: erase_facts
 -- Erasure: facts.

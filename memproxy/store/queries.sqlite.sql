@@ -57,6 +57,17 @@ WHERE tenant = :tenant AND entity = :entity
     AND (:words IS NULL OR instr(fold(text), :words) > 0)
 ORDER BY id DESC LIMIT :limit;
 
+-- name: contradictions_list
+-- Contradictions with the texts of both sides, the newest first (a JSON array of statuses).
+SELECT c.*, f.text AS stored, s.text AS stated, f.slot
+FROM contradictions c
+JOIN facts f ON f.tenant = c.tenant AND f.entity = c.entity AND f.id = c.fact_id
+JOIN facts s ON s.tenant = c.tenant AND s.entity = c.entity AND s.id = c.stated_id
+WHERE c.tenant = :tenant AND c.entity = :entity AND (:after IS NULL OR c.id < :after)
+  AND c.status IN (SELECT value FROM json_each(:statuses))
+  AND f.status <> 'forgotten' AND s.status <> 'forgotten'
+ORDER BY c.id DESC LIMIT :limit;
+
 -- name: facts_count_recalled
 -- One more recall of each given fact (a JSON array of ids).
 UPDATE facts SET recall_count = recall_count + 1, recalled_at = :now

@@ -54,7 +54,7 @@ async def live(conn: Connection, entity: Entity, words: str, seed: int) -> None:
     await sessions.put_mark(conn, entity, f"key-{words}-{seed}", session.id, turn.seq, "said", NOW)
     row = await facts.insert(conn, entity, fact(f"Plays {words} {seed}", turn_id=turn.id, quote=words))
     await facts.update(conn, entity, row.id, {"tag": "music"}, f"because {words}", NOW)
-    await facts.reinforce(conn, entity, row.id, NOW, session.id)
+    await facts.counts_in(conn, entity, row.id, session.id, NOW)
     erased = await facts.insert(conn, entity, fact(f"Really {words} {seed}", turn_id=turn.id))
     await facts.delete(conn, entity, erased.id)
     summary = Summary(new_id(), session.id, f"Talked of {words}", NOW, NOW, NOW)

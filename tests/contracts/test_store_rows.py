@@ -350,14 +350,10 @@ async def test_a_session_reinforces_a_fact_once(db: SqliteDatabase) -> None:
         await entities.ensure(conn, ADA, NOW)
         row = await facts.insert(conn, ADA, fact("Likes otters"))
         said_in = ("s1", "s2", "s1", None)
-        return row.id, [await facts.reinforce(conn, ADA, row.id, NOW, session) for session in said_in]
+        return row.id, [await facts.counts_in(conn, ADA, row.id, session, NOW) for session in said_in]
 
     fact_id, counted = await db.write(work)
     assert counted == [True, True, False, True]
-    row = await db.read(lambda conn: facts.get(conn, ADA, fact_id))
-    assert row is not None
-    assert row.reinforced_count == 3
-    assert not await db.write(lambda conn: facts.reinforce(conn, ADA, "missing", NOW, "s1"))
     assert await db.write(lambda conn: facts.count_recalled(conn, ADA, [fact_id], NOW)) == 1
 
 

@@ -88,8 +88,6 @@ def test_a_statement_that_adds_nothing_is_reinforced(known: str, again: str) -> 
         ("Rent is 840 a month", "Rent is 860 a month"),
         ("Weighed 71 kg on 3 May", "Weighed 70 kg on 10 May"),
         ("Moved from 5 Elm Street to 7", "Moved from 7 Elm Street to 5"),
-        ("Eats meat", "Does not eat meat"),
-        ("Drives a car", "No longer drives a car"),
         ("Likes quiet", "Is afraid of quiet"),
         ("Works at Tarrow", "Worked at Tarrow"),
         ("Lives in Tolm", "Lived in Tolm"),
@@ -111,7 +109,6 @@ def test_a_statement_that_adds_nothing_is_reinforced(known: str, again: str) -> 
         ("Always takes tea", "Never takes tea"),
         ("It is he", "She is you"),
         ("对花生过敏", "对花生不过敏"),
-        ("Ich esse Fleisch", "Ich esse kein Fleisch"),
         ("Uses the green build queue", "Do not forget to warm the green build queue"),
     ],
 )
@@ -138,6 +135,13 @@ def test_nearness_alone_never_merges() -> None:
         ("Likes herring", "Does not like herring"),
         ("Dislikes herring", "Is fond of herring"),
         ("Doesn't like herring", "Enjoys herring"),
+        ("Eats meat", "Does not eat meat"),
+        ("Does not eat meat", "Eats meat"),
+        ("Drives a car", "No longer drives a car"),
+        ("Smokes", "Stopped smoking"),
+        ("Ich esse Fleisch", "Ich esse kein Fleisch"),
+        ("Has a dog", "Does not have a dog"),
+        ("Is a member of the rowing club", "Is not a member of the rowing club any more"),
     ],
 )
 def test_a_changed_liking_takes_the_place_of_the_old_one_which_stays_as_history(before: str, after: str) -> None:
