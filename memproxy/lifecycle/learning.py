@@ -143,6 +143,7 @@ async def supersede(conn: Connection, entity: Entity, old_id: str, by: Fact, now
     await fact_rows.supersede(conn, entity, old_id, by.id, now, until=by.valid_from)
     await withdraw(conn, entity, old_id)
     await contradictions.lapse(conn, entity, old_id, now)
+    await contradictions.overtaken(conn, entity, old_id, now)
 
 
 async def _reinforce(

@@ -131,6 +131,11 @@ async def lapse(conn: Connection, entity: Entity, fact_id: str, now: datetime) -
     return await conn.run("contradictions_lapse", **scoped(entity), fact_id=fact_id, now=now)
 
 
+async def overtaken(conn: Connection, entity: Entity, fact_id: str, now: datetime) -> int:
+    """What was noticed in passing against a fact has been learned since; how many contradictions that decides."""
+    return await conn.run("contradictions_overtaken", **scoped(entity), fact_id=fact_id, now=now)
+
+
 def _from_row(row: Row) -> Contradiction:
     values = {name: row[name] for name in Contradiction.__dataclass_fields__}
     values["created_at"] = to_time(values["created_at"])

@@ -408,6 +408,32 @@ WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id AND status = 
       AND f.id = contradictions.fact_id AND f.status = 'current' AND f.content_key = contradictions.held_value
   );
 
+-- name: contradictions_overtaken
+-- What was noticed in passing has been learned since: decided by what the person said.
+UPDATE contradictions SET status = 'resolved', decision = 'user_stated', resolved_at = :now, updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND fact_id = :fact_id AND kind = 'inline' AND status <> 'resolved';
+
+-- name: collisions_list
+-- Collisions, the newest first.
+SELECT * FROM collisions WHERE tenant = :tenant AND entity = :entity ORDER BY id DESC;
+
+-- name: collisions_get
+-- One collision.
+SELECT * FROM collisions WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: collisions_raise
+-- Open a collision; one that was settled is not raised again.
+INSERT INTO collisions (tenant, entity, id, family, subject, status, created_at, updated_at)
+VALUES (:tenant, :entity, :id, :family, :subject, 'open', :now, :now)
+ON CONFLICT (tenant, entity, family, subject) DO UPDATE SET status = 'open', updated_at = :now
+WHERE collisions.status = 'resolved';
+
+-- name: collisions_set_status
+-- Settle a collision, or note that it is gone.
+UPDATE collisions SET status = :status, kept_side = coalesce(:kept_side, kept_side), note = coalesce(:note, note),
+    settled_at = coalesce(:settled_at, settled_at), updated_at = :now
+WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
 -- name: facts_all
 -- Every fact of an entity, in the order they were made.
 SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity ORDER BY id;
