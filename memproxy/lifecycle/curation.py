@@ -9,12 +9,12 @@ from typing import Any
 
 from memproxy.errors import EmbedderError, Problem
 from memproxy.extraction.gate import trivial
-from memproxy.extraction.reconcile import Policy, canonical_slot
+from memproxy.extraction.reconcile import AHEAD, Policy
 from memproxy.folding import content_key
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import reindex_fact, reindex_turn, turn_passages
-from memproxy.lifecycle.learning import Grounds, hide_quote, learn, withdraw
+from memproxy.lifecycle.learning import Grounds, hide_quote, learn, supersede, withdraw
 from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft, FactStatus, Speaker, Turn, new_id
 from memproxy.recall.passages import embedding_text
@@ -85,7 +85,7 @@ class Curator:
             if changes.get(name):
                 changes[name] = mask_secrets(changes[name])
         if "slot" in changes:
-            changes["slot"] = canonical_slot(changes["slot"])
+            changes["slot"] = self._policy.slots.canonical(changes["slot"])
         if changes.get("status") == "current":
             changes = {"superseded_at": None, "superseded_by": None, "valid_until": None, **changes}
 
@@ -95,6 +95,7 @@ class Curator:
             text = changes.get("text", fact.text)
             if changes.get("status", "current" if text != fact.text else fact.status) == "current":
                 await _check_alone(conn, entity, fact, text)
+                changes["slot_key"] = await self._make_room(conn, entity, fact, changes, now)
             if text != fact.text:
                 await self._replace_text(conn, entity, fact, changes, now)
             else:
@@ -110,6 +111,18 @@ class Curator:
 
         return await self._db.write(apply)
 
+    async def _make_room(
+        self, conn: Connection, entity: Entity, fact: Fact, changes: Mapping[str, Any], now: datetime
+    ) -> str | None:
+        """The single-valued attribute that a fact fills once it is changed; what fills it now becomes history."""
+        slot, text = changes.get("slot", fact.slot), changes.get("text", fact.text)
+        when = changes.get("reference_time", fact.reference_time)
+        key = self._policy.slots.key(slot, text) if when is None or when <= now + AHEAD else None
+        for other in await fact_rows.with_slot(conn, entity, slot) if key is not None else ():
+            if other.slot_key == key and other.id != fact.id:
+                await supersede(conn, entity, other.id, replace(fact, valid_from=now), now)
+        return key
+
     async def _replace_text(
         self, conn: Connection, entity: Entity, fact: Fact, changes: dict[str, Any], now: datetime
     ) -> None:
@@ -117,7 +130,16 @@ class Curator:
         # The row leaves "current" first, so that its new text and its old one never collide on the unique key.
         # What was forgotten or held back stays so.
         kept: FactStatus = fact.status if fact.status in ("forgotten", "quarantined") else "historical"
-        past = replace(fact, id=new_id(), status=kept, superseded_at=now, superseded_by=fact.id, valid_until=now)
+        begin = fact.valid_from or now
+        past = replace(  # believed from now on at no time: it was put wrongly
+            fact,
+            id=new_id(),
+            status=kept,
+            superseded_at=now,
+            superseded_by=fact.id,
+            valid_from=begin,
+            valid_until=begin,
+        )
         status = "quarantined" if looks_like_instruction(text) else "current"
         await fact_rows.update(
             conn,
@@ -126,7 +148,7 @@ class Curator:
             {
                 "status": status,
                 "confidence": 1.0,
-                "valid_from": now,
+                "source_role": "user_explicit",
                 "recorded_at": now,
                 **changes,
                 "content_key": content_key(text),
