@@ -121,7 +121,7 @@ def facts_edit(
         raise SettingsError("nothing to change: give --text, --pinned or --restore")
     given = fields(given).given()
     print_one(
-        on_store(config, db, lambda parts, e: parts.curator.correct(e, fact_id, given), entity),
+        on_store(config, db, lambda parts, e: parts.curator.edit(e, fact_id, given), entity),
         json_output,
         views.fact,
     )

@@ -1,26 +1,36 @@
-"""What people and operators do to a memory by hand: add, correct, forget, restore, import, erase."""
+"""What people and operators do to a memory by hand, each in one transaction.
+
+What a person says of one fact is in `corrections`, what removes facts in `removals`; here they meet the database, the
+embedder, and the rule that a memory which is switched off takes nothing in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from memproxy.errors import EmbedderError, Problem
 from memproxy.extraction.gate import trivial
-from memproxy.extraction.reconcile import AHEAD, Policy
-from memproxy.folding import content_key
+from memproxy.extraction.reconcile import Policy
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
+from memproxy.lifecycle import corrections, removals
+from memproxy.lifecycle.corrections import existing
+from memproxy.lifecycle.denials import Denials, hide_denied
 from memproxy.lifecycle.history import link
-from memproxy.lifecycle.indexing import reindex_fact, reindex_turn, turn_passages
-from memproxy.lifecycle.learning import Grounds, hide_quote, learn, supersede, withdraw
+from memproxy.lifecycle.indexing import turn_passages
+from memproxy.lifecycle.learning import Grounds, learn
 from memproxy.lifecycle.worker import EXTRACT
-from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft, FactStatus, Speaker, Turn, new_id
+from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft, Speaker
 from memproxy.recall.passages import embedding_text
-from memproxy.store import entities, jobs, passages, receipts, sessions, turns
+from memproxy.store import denied, entities, jobs, passages, preferences, sessions, turns
 from memproxy.store import facts as fact_rows
-from memproxy.trust import cut_blocks, looks_like_instruction, mask_secrets
+from memproxy.store.denied import Denial
+from memproxy.store.preferences import Preferences
+from memproxy.trust import cut_blocks, mask_secrets
+
+Deed = Callable[[Connection, Fact, datetime], Awaitable[Fact]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class PastTurn:
 
 
 class Curator:
-    """Changes made on purpose, each in one transaction."""
+    """Changes made on purpose, each in one transaction. Raises Problem where one cannot be made."""
 
     def __init__(
         self,
@@ -52,8 +62,13 @@ class Curator:
         self._learning = learning
         self._policy = policy or Policy()
 
+    # --- new facts -------------------------------------------------------------------------------------------
+
     async def add(self, entity: Entity, draft: FactDraft) -> Fact:
-        """Store a statement; the row that says it (an existing one, where it was known already)."""
+        """Store a statement; the row that says it (an existing one, where it was known already).
+
+        What was denied before is said on purpose now: it is denied no more.
+        """
         quote = mask_secrets(draft.quote) if draft.quote else None
         draft = replace(draft, text=mask_secrets(draft.text), quote=quote, stated=True)
         vectors = await self._vectors([draft.text])
@@ -61,119 +76,147 @@ class Curator:
 
         async def apply(conn: Connection) -> Fact | None:
             now = self._clock.now()
+            await _switched_on(conn, entity)
             await entities.ensure(conn, entity, now)
+            for denied_id in await denied.matching(conn, entity, Denials(self._secret, entity).words(draft.text)):
+                await denied.remove(conn, entity, denied_id)
             fact = (await learn(conn, entity, [draft], vectors, self._grounds(info), None, now))[0].fact
-            if fact is not None and draft.pinned and not fact.pinned:  # known already; that it is to stand is news
-                return await fact_rows.update(conn, entity, fact.id, {"pinned": True}, "pinned", now)
-            return await fact_rows.get(conn, entity, fact.id) if fact is not None else None  # with its vector's model
+            if fact is None:
+                return None
+            return await self._as_stated(conn, entity, fact, draft, now)
 
         fact = await self._db.write(apply)
         if fact is None:
-            raise Problem(409, "The fact was not stored", "It was forgotten before; restore it instead.")
+            raise Problem(409, "The fact was not stored", f"It was forgotten before. {corrections.RESTORE}")
         return fact
+
+    async def note(self, entity: Entity, text: str, fields: Mapping[str, Any]) -> Fact:
+        """Store what the person wants to be remembered, as their own word: no extraction overrides it."""
+        given = {"type": "identity", "confidence": 1.0, **fields, "source_role": "user_explicit"}
+        return await self.add(entity, FactDraft(text, **given))
+
+    async def _as_stated(self, conn: Connection, entity: Entity, fact: Fact, draft: FactDraft, now: datetime) -> Fact:
+        """The stored row, with what is news where it was known: that it stands, that it is the person's own word."""
+        if draft.source_role == "user_explicit" != fact.source_role:
+            told = {"source_role": "user_explicit", "confidence": 1.0}
+            await fact_rows.update(conn, entity, fact.id, told, "noted", now)
+        fact = await existing(conn, entity, fact.id)
+        return await corrections.pin(conn, entity, fact, now) if draft.pinned and fact.status == "current" else fact
 
     def _grounds(self, info: EmbedderInfo | None) -> Grounds:
         return Grounds(info, self._policy)
 
-    async def correct(self, entity: Entity, fact_id: str, changes: Mapping[str, Any]) -> Fact:
-        """Change fields of a fact. A new text keeps the id; what it said before stays as a historical row.
+    # --- what a person says of one fact ----------------------------------------------------------------------
 
-        Raises Problem 404 where the entity has no such fact, 409 where another one says the same already.
-        """
-        changes = dict(changes)
-        for name in ("text", "quote"):
-            if changes.get(name):
-                changes[name] = mask_secrets(changes[name])
-        if "slot" in changes:
-            changes["slot"] = self._policy.slots.canonical(changes["slot"])
-        if changes.get("status") == "current":
-            changes = {"superseded_at": None, "superseded_by": None, "valid_until": None, **changes}
+    async def edit(self, entity: Entity, fact_id: str, changes: Mapping[str, Any]) -> Fact:
+        """Change fields of a fact. A new text corrects it; see `corrections.edit`."""
+        given = _masked(changes)
 
         async def apply(conn: Connection) -> Fact:
-            now = self._clock.now()
-            fact = await _existing(conn, entity, fact_id, any_status=changes.get("status") == "current")
-            text = changes.get("text", fact.text)
-            if changes.get("status", "current" if text != fact.text else fact.status) == "current":
-                await _check_alone(conn, entity, fact, text)
-                changes["slot_key"] = await self._make_room(conn, entity, fact, changes, now)
-            if text != fact.text:
-                await self._replace_text(conn, entity, fact, changes, now)
-            else:
-                await fact_rows.update(conn, entity, fact_id, changes, "edited", now)
-            changed = await _existing(conn, entity, fact_id, any_status=True)
-            await reindex_fact(conn, entity, changed)
-            await receipts.redact(conn, entity, "fact", fact_id)
-            if fact.turn_id:
-                turn = await turns.get(conn, entity, fact.turn_id)
-                if turn is not None:
-                    await reindex_turn(conn, entity, turn)
-            return changed
+            return await corrections.edit(conn, entity, fact_id, given, self._policy, self._clock.now())
 
         return await self._db.write(apply)
 
-    async def _make_room(
-        self, conn: Connection, entity: Entity, fact: Fact, changes: Mapping[str, Any], now: datetime
-    ) -> str | None:
-        """The single-valued attribute that a fact fills once it is changed; what fills it now becomes history."""
-        slot, text = changes.get("slot", fact.slot), changes.get("text", fact.text)
-        when = changes.get("reference_time", fact.reference_time)
-        key = self._policy.slots.key(slot, text) if when is None or when <= now + AHEAD else None
-        for other in await fact_rows.with_slot(conn, entity, slot) if key is not None else ():
-            if other.slot_key == key and other.id != fact.id:
-                await supersede(conn, entity, other.id, replace(fact, valid_from=now), now)
-        return key
+    async def correct(self, entity: Entity, fact_id: str, changes: Mapping[str, Any]) -> Fact:
+        """Let a fact say `changes["text"]`, as the person's own word; what it said before was true at no time."""
+        given = _masked(changes)
+        return await self._on(
+            entity, fact_id, lambda conn, fact, now: corrections.correct(conn, entity, fact, given, self._policy, now)
+        )
 
-    async def _replace_text(
-        self, conn: Connection, entity: Entity, fact: Fact, changes: dict[str, Any], now: datetime
-    ) -> None:
-        text = changes["text"]
-        # The row leaves "current" first, so that its new text and its old one never collide on the unique key.
-        # What was forgotten or held back stays so.
-        kept: FactStatus = fact.status if fact.status in ("forgotten", "quarantined") else "historical"
-        begin = fact.valid_from or now
-        past = replace(  # believed from now on at no time: it was put wrongly
-            fact,
-            id=new_id(),
-            status=kept,
-            superseded_at=now,
-            superseded_by=fact.id,
-            valid_from=begin,
-            valid_until=begin,
+    async def confirm(self, entity: Entity, fact_id: str) -> Fact:
+        """The person says that it is so: sure, theirs, lasting."""
+        return await self._on(entity, fact_id, lambda conn, fact, now: corrections.confirm(conn, entity, fact, now))
+
+    async def pin(self, entity: Entity, fact_id: str) -> Fact:
+        """Keep it in view whatever is asked, for good."""
+        return await self._on(entity, fact_id, lambda conn, fact, now: corrections.pin(conn, entity, fact, now))
+
+    async def unpin(self, entity: Entity, fact_id: str) -> Fact:
+        """Let it be one like others again."""
+        return await self._on(
+            entity, fact_id, lambda conn, fact, now: corrections.unpin(conn, entity, fact, self._policy, now)
         )
-        status = "quarantined" if looks_like_instruction(text) else "current"
-        await fact_rows.update(
-            conn,
-            entity,
-            fact.id,
-            {
-                "status": status,
-                "confidence": 1.0,
-                "source_role": "user_explicit",
-                "recorded_at": now,
-                **changes,
-                "content_key": content_key(text),
-                "quote": None,
-                "turn_id": None,
-            },
-            "corrected",
-            now,
+
+    async def resolve(self, entity: Entity, fact_id: str) -> Fact:
+        """An open thread is settled."""
+        return await self._on(entity, fact_id, lambda conn, fact, now: corrections.resolve(conn, entity, fact, now))
+
+    async def restore(self, entity: Entity, fact_id: str) -> Fact:
+        """Undo forgetting."""
+        return await self._db.write(
+            lambda conn: corrections.restore(conn, entity, fact_id, self._policy, self._clock.now())
         )
-        await fact_rows.insert(conn, entity, past)
+
+    async def _on(self, entity: Entity, fact_id: str, deed: Deed) -> Fact:
+        """Do something to a fact that is there. Raises Problem 404."""
+
+        async def apply(conn: Connection) -> Fact:
+            return await deed(conn, await existing(conn, entity, fact_id), self._clock.now())
+
+        return await self._db.write(apply)
+
+    # --- what removes ----------------------------------------------------------------------------------------
 
     async def forget(self, entity: Entity, fact_id: str) -> None:
-        """Forget a fact, in a way that can be undone: it and its words in the turn are never recalled or shown.
-
-        Raises Problem 404 where the entity has no such fact.
-        """
+        """Forget a fact, in a way that can be undone: it and its words in the turns are never recalled or shown."""
 
         async def apply(conn: Connection) -> None:
-            now = self._clock.now()
-            fact = await _existing(conn, entity, fact_id)
-            await fact_rows.set_status(conn, entity, fact_id, "forgotten", "forgotten", now)
-            await withdraw(conn, entity, fact_id)
-            await hide_quote(conn, entity, replace(fact, status="forgotten"))
+            await removals.forget(conn, entity, await existing(conn, entity, fact_id), self._clock.now())
 
         await self._db.write(apply)
+
+    async def erase(self, entity: Entity, fact_id: str) -> int:
+        """Remove a fact with its history for good, a forgotten one too; how many rows went. The files are the caller's
+        to scrub.
+        """
+
+        async def apply(conn: Connection) -> int:
+            return await removals.erase(conn, entity, [await existing(conn, entity, fact_id, forgotten=True)])
+
+        return await self._db.write(apply)
+
+    async def deny(self, entity: Entity, fact_id: str) -> tuple[Denial, int]:
+        """Erase a fact and all rows with the same words, and do not learn it again; how many rows went."""
+
+        async def apply(conn: Connection) -> tuple[Denial, int]:
+            fact = await existing(conn, entity, fact_id, forgotten=True)
+            return await removals.deny(conn, entity, self._secret, fact.text, fact, self._clock.now())
+
+        return await self._db.write(apply)
+
+    async def deny_text(self, entity: Entity, text: str) -> tuple[Denial, int]:
+        """The same by its words, whether or not a fact says so."""
+
+        async def apply(conn: Connection) -> tuple[Denial, int]:
+            now = self._clock.now()
+            await entities.ensure(conn, entity, now)
+            return await removals.deny(conn, entity, self._secret, text, None, now)
+
+        return await self._db.write(apply)
+
+    async def allow(self, entity: Entity, denied_id: str) -> None:
+        """Deny something no more: it may be learned again. What was hidden in turns stays so. Raises Problem 404."""
+        if not await self._db.write(lambda conn: denied.remove(conn, entity, denied_id)):
+            raise Problem(404, "Nothing was denied under that id", "See GET …/denied, or memproxy denied list.")
+
+    async def forget_turn(self, entity: Entity, turn_id: str) -> None:
+        """Remove a turn for good, with the facts that stand on it and what was made of either. Raises Problem 404."""
+        if not await self._db.write(lambda conn: removals.remove_turn(conn, entity, turn_id)):
+            raise Problem(404, "No such turn")
+
+    # --- what is learned at all ------------------------------------------------------------------------------
+
+    async def prefer(self, entity: Entity, wanted: Preferences) -> Preferences:
+        """Keep what a person wants of their memory. Not retroactive; but nothing that still waits is learned from."""
+
+        async def apply(conn: Connection) -> Preferences:
+            now = self._clock.now()
+            await entities.ensure(conn, entity, now)
+            await preferences.put(conn, entity, wanted, now)
+            return await preferences.get(conn, entity)
+
+        return await self._db.write(apply)
 
     async def import_turns(
         self, entity: Entity, session_name: str, past: Sequence[PastTurn], learn_from: bool
@@ -185,27 +228,29 @@ class Curator:
 
         async def apply(conn: Connection) -> list[str]:
             now = self._clock.now()
+            wanted = await _switched_on(conn, entity)
+            learns = learn_from and self._learning and wanted.learning
             await entities.ensure(conn, entity, now)
             session = await sessions.by_name(conn, entity, session_name)
             if session is None:
                 first = min((turn.time for turn in past), default=now)
                 session = await sessions.open_session(conn, entity, session_name, first)
-            ids = [await self._import(conn, entity, session.id, turn, learn_from, now) for turn in past]
-            if learn_from and self._learning and await turns.pending(conn, entity, session.id, None):
+            ids = [await self._import(conn, entity, session.id, turn, learns, now) for turn in past]
+            if learns and await turns.pending(conn, entity, session.id, None):
                 await jobs.enqueue(conn, entity, EXTRACT, session.id, now, None, now)
             return ids
 
         return await self._db.write(apply)
 
     async def _import(
-        self, conn: Connection, entity: Entity, session_id: str, past: PastTurn, learn_from: bool, now: datetime
+        self, conn: Connection, entity: Entity, session_id: str, past: PastTurn, learns: bool, now: datetime
     ) -> str:
         content = mask_secrets(cut_blocks(past.content))
         text_key = link(self._secret, entity, "imported", past.role, past.content)
         existing = await turns.find(conn, entity, session_id, past.time, past.role, text_key)
         if existing is not None:
             return existing
-        teaches = learn_from and self._learning and past.role == "user" and not trivial(content)
+        teaches = learns and past.role == "user" and not trivial(content)
         turn = await turns.append(
             conn,
             entity,
@@ -218,29 +263,12 @@ class Curator:
             credential=None,
             text_key=text_key,
         )
-        await passages.add(conn, entity, turn_passages(turn))
+        hidden = await hide_denied(conn, entity, self._secret, turn)
+        await passages.add(conn, entity, turn_passages(turn, hidden_spans=hidden))
         key = link(self._secret, entity, await sessions.head(conn, entity, session_id) or "", past.role, past.content)
         await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
         await sessions.touch(conn, entity, session_id, key, past.time)
         return turn.id
-
-    async def forget_turn(self, entity: Entity, turn_id: str) -> None:
-        """Remove a turn for good, with its passages and vectors, the facts that stand on it, and what was injected of
-        either. Raises Problem 404.
-        """
-
-        async def apply(conn: Connection) -> Turn | None:
-            turn = await turns.get(conn, entity, turn_id)
-            if turn is not None:
-                for fact in await fact_rows.of_turns(conn, entity, [turn_id]):
-                    await fact_rows.delete(conn, entity, fact.id)
-                await passages.remove(conn, entity, "turn", turn_id)
-                await receipts.redact(conn, entity, "turn", turn_id)
-                await turns.delete(conn, entity, turn_id)
-            return turn
-
-        if await self._db.write(apply) is None:
-            raise Problem(404, "No such turn")
 
     async def _vectors(self, texts: Sequence[str]) -> Vectors | None:
         if self._embedder is None:
@@ -251,15 +279,15 @@ class Curator:
             return None  # stored without a vector; the indexer catches up
 
 
-async def _check_alone(conn: Connection, entity: Entity, fact: Fact, text: str) -> None:
-    """Raises Problem 409 where another current fact says already what this one is to say."""
-    for other in await fact_rows.with_content_key(conn, entity, content_key(text)):
-        if other.status == "current" and other.id != fact.id:
-            raise Problem(409, "Another fact says that already", f"It is {other.id}.")
+def _masked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: mask_secrets(value) if name in ("text", "quote") and value else value for name, value in changes.items()
+    }
 
 
-async def _existing(conn: Connection, entity: Entity, fact_id: str, any_status: bool = False) -> Fact:
-    fact = await fact_rows.get(conn, entity, fact_id)
-    if fact is None or (fact.status == "forgotten" and not any_status):
-        raise Problem(404, "No such fact")
-    return fact
+async def _switched_on(conn: Connection, entity: Entity) -> Preferences:
+    """What the person wants. Raises Problem 409 where they switched memory off: nothing is taken in then."""
+    wanted = await preferences.get(conn, entity)
+    if not wanted.memory:
+        raise Problem(409, "Memory is switched off for this entity", 'PUT …/preferences {"memory": true} first.')
+    return wanted

@@ -7,11 +7,12 @@ from datetime import datetime
 
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.chains import ANSWER, CONVERSATION
+from memproxy.lifecycle.denials import hide_denied
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import reindex_turn
 from memproxy.lifecycle.recording import say
 from memproxy.model import Entity, Reply, Turn
-from memproxy.store import sessions, turns
+from memproxy.store import preferences, sessions, turns
 from memproxy.store.sessions import Mark
 
 
@@ -34,7 +35,7 @@ async def put_fetched(
     It takes the place of its own beginning, or of a piece of it. What has been removed since is not brought back.
     """
     mark = await awaited(conn, entity, key)
-    if mark is None or mark.thread is None:
+    if mark is None or mark.thread is None or not (await preferences.get(conn, entity)).memory:
         return None
     there = await turns.at(conn, entity, mark.session_id, mark.seq)
     text_key = link(secret, entity, mark.thread.turn, "assistant", reply.text)
@@ -42,12 +43,15 @@ async def put_fetched(
         if there is None or not _says_more(reply, text, there):
             return None
         turn = await turns.replace(conn, entity, there, content=text, complete=reply.complete, text_key=text_key)
+        await hide_denied(conn, entity, secret, turn)
         await reindex_turn(conn, entity, turn)
         await sessions.put_mark(conn, entity, text_key, turn.session_id, turn.seq, "said", now)
         return turn
     if there is None and mark.seq:
         return None
-    turn = await say(conn, entity, mark.session_id, text_key, "assistant", text, time, now, complete=reply.complete)
+    turn = await say(
+        conn, entity, mark.session_id, text_key, "assistant", text, time, now, secret, complete=reply.complete
+    )
     thread = replace(mark.thread, held=mark.thread.held | {(turn.session_id, turn.seq)})
     await sessions.put_mark(conn, entity, key, turn.session_id, turn.seq, ANSWER, now, thread)
     return turn

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 32
 MOST_REPETITIONS = 500  # turns looked at for a fact's words, the newest
-_SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
+SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
 PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
 
 
@@ -111,14 +111,24 @@ async def reindex_fact(conn: Connection, entity: Entity, fact: Fact) -> None:
 
 async def reindex_repetitions(conn: Connection, entity: Entity, fact: Fact) -> None:
     """Write the passages anew of other turns that repeat a fact's words: said again, or by the assistant."""
-    words = fact.quote or fact.text
-    longest = max(re.findall(r"\w+", words), key=len, default="")
-    if not longest:
-        return
-    letters = longest[: max(3, len(longest) - 3)]  # so that another ending of the word is found as well
-    for turn in await turn_rows.with_letters(conn, entity, letters, MOST_REPETITIONS):
-        if turn.id != fact.turn_id and repetitions(turn.content, words):
+    for turn, _ in await repeating(conn, entity, fact.quote or fact.text):
+        if turn.id != fact.turn_id:
             await reindex_turn(conn, entity, turn)
+
+
+async def repeating(conn: Connection, entity: Entity, words: str) -> list[tuple[Turn, list[tuple[int, int]]]]:
+    """The turns that say words again, the newest, and where each does."""
+    letters = most_telling(words)
+    if not letters:
+        return []
+    found = await turn_rows.with_letters(conn, entity, letters, MOST_REPETITIONS)
+    return [(turn, spans) for turn in found if (spans := repetitions(turn.content, words))]
+
+
+def most_telling(words: str) -> str:
+    """The letters by which texts with the same words are found: of the longest, but for its ending."""
+    longest = max(re.findall(r"\w+", words), key=len, default="")
+    return longest[: max(3, len(longest) - 3)]
 
 
 def repetitions(text: str, words: str) -> list[tuple[int, int]]:
@@ -127,7 +137,7 @@ def repetitions(text: str, words: str) -> list[tuple[int, int]]:
     wanted = set(terms(words))
     if len(wanted) < 2:  # one word alone stands in many sentences that say something else
         return literal
-    said_again = [match.span() for match in _SENTENCE.finditer(text) if wanted <= set(terms(match[0]))]
+    said_again = [match.span() for match in SENTENCE.finditer(text) if wanted <= set(terms(match[0]))]
     return literal + said_again
 
 

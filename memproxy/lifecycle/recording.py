@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.chains import CONVERSATION, mark_thread
+from memproxy.lifecycle.denials import hide_denied
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.history import History, Place, Said, marks_of, of_the_person, place, place_named
 from memproxy.lifecycle.indexing import reindex_turn, turn_passages
 from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import Entity, Exchange, Message, Speaker, Turn
 from memproxy.settings import Settings
-from memproxy.store import entities, jobs, passages, sessions, turns
+from memproxy.store import entities, jobs, passages, preferences, sessions, turns
 from memproxy.store.sessions import Mark
 from memproxy.store.turns import LearnState
 
@@ -40,12 +42,16 @@ class Recorder:
         reply: str,
         now: datetime,
     ) -> list[Turn]:
-        """Store the new turns of an exchange; they are returned.
+        """Store the new turns of an exchange; they are returned. None of somebody who switched memory off.
 
         `history` is the exchange's; `masked` has what may be stored of its new messages, by their keys, and `reply`
         what may be stored of the answer.
         """
         entity = exchange.entity
+        wanted = await preferences.get(conn, entity)
+        if not wanted.memory:
+            return []
+        exchange = replace(exchange, learn=exchange.learn and wanted.learning)
         await entities.ensure(conn, entity, now)
         marks = await marks_of(conn, entity, history)
         where = await self._place(conn, exchange, history, marks, now)
@@ -107,6 +113,7 @@ class Recorder:
                 text,
                 exchange.time,
                 now,
+                self._secret,
                 name=said.message.name,
                 learn="pending" if self._teaches(exchange, said.message, text) else "no",
                 credential=exchange.credential,
@@ -149,6 +156,7 @@ class Recorder:
             reply,
             exchange.time,
             now,
+            self._secret,
             name=_assistant_name(exchange.messages),
             complete=exchange.reply.complete,
         )
@@ -176,13 +184,17 @@ async def say(
     text: str,
     time: datetime,
     now: datetime,
+    secret: bytes,
     *,
     name: str | None = None,
     complete: bool = True,
     learn: LearnState = "no",
     credential: str | None = None,
 ) -> Turn:
-    """Store the next turn of a session, searchable, and under the key of the conversation up to and including it."""
+    """Store the next turn of a session, searchable, and under the key of the conversation up to and including it.
+
+    `secret` is the store's: what the person denied is known by keyed hashes.
+    """
     turn = await turns.append(
         conn,
         entity,
@@ -196,7 +208,8 @@ async def say(
         credential=credential,
         text_key=key,
     )
-    await passages.add(conn, entity, turn_passages(turn))
+    denied = await hide_denied(conn, entity, secret, turn)
+    await passages.add(conn, entity, turn_passages(turn, hidden_spans=denied))
     await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
     return turn
 

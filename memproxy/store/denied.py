@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -52,3 +52,11 @@ async def list_denials(conn: Connection, entity: Entity, limit: int, after: str 
 async def remove(conn: Connection, entity: Entity, denied_id: str) -> bool:
     """Deny something no more; whether it was denied."""
     return await conn.run("denied_remove", **scoped(entity), id=denied_id) > 0
+
+
+async def hide(conn: Connection, entity: Entity, turn_id: str, spans: Iterable[tuple[int, int]]) -> None:
+    """Note places in a turn (character spans) that are not to be recalled; see `facts.hidden_spans`."""
+    await conn.many(
+        "facts_hide_span",
+        [{**scoped(entity), "turn_id": turn_id, "start": start, "end": end} for start, end in spans],
+    )

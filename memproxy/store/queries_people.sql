@@ -54,13 +54,10 @@ SELECT * FROM fact_rows
 WHERE tenant = :tenant AND entity = :entity AND status = 'current' AND thread_status = 'open'
 ORDER BY significance DESC, id LIMIT :limit;
 
--- name: summaries_of_session
--- The summaries of one conversation.
-SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id ORDER BY id;
-
--- name: summaries_all
--- Every summary of an entity.
-SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity ORDER BY id;
+-- name: facts_with_letters
+-- Facts of any status in whose text some letters stand, whatever their case.
+SELECT * FROM fact_rows
+WHERE tenant = :tenant AND entity = :entity AND lower(text) LIKE '%' || lower(:letters) || '%' ORDER BY id;
 
 -- name: erase_denied_words
 -- Erasure: keyed hashes of what was denied.

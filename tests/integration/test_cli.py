@@ -123,7 +123,7 @@ def test_a_fact_is_added_listed_searched_shown_edited_forgotten_and_restored(run
 
     shown = run("facts", "show", fact_id, "--json").json
     assert set(shown) == FACT | {"history"}
-    assert [entry["kind"] for entry in shown["history"]] == ["created", "updated"]
+    assert [entry["kind"] for entry in shown["history"]] == ["created", "updated", "updated"]
     assert shown["history"][1]["before"]["text"] == "Owns a green kayak"
     people = run("facts", "show", fact_id)
     assert "Owns a red kayak" in people.out

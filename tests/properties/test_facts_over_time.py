@@ -114,11 +114,11 @@ class Life:
 
     async def _restore(self, index: int) -> None:
         if fact := await self._any(index, ("forgotten", "historical", "expired")):
-            await self.curator.correct(BO, fact.id, {"status": "current"})
+            await self.curator.edit(BO, fact.id, {"status": "current"})
 
     async def _pin(self, index: int, pinned: bool) -> None:
         if fact := await self._any(index):
-            await self.curator.correct(BO, fact.id, {"pinned": pinned})
+            await self.curator.edit(BO, fact.id, {"pinned": pinned})
 
     async def _any(self, index: int, statuses: Sequence[str] = ("current",)) -> Fact | None:
         found = await self.db.read(lambda conn: fact_rows.list_facts(conn, BO, statuses=statuses, limit=500))

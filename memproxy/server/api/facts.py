@@ -57,7 +57,7 @@ async def patch_fact(call: Call) -> Response:
     entity, fields = call.entity, decode(await call.body(), FactFields).given()
     if not fields:
         raise Problem(400, "Nothing to change", 'Send for example {"text": "…"} or {"pinned": true}.')
-    fact = await call.parts.curator.correct(entity, call.segment("fact"), fields)
+    fact = await call.parts.curator.edit(entity, call.segment("fact"), fields)
     call.parts.changed(entity)
     return answer(views.fact(fact))
 
