@@ -15,6 +15,7 @@ class Skip(StrEnum):
 
     DISABLED = "disabled"  # memory.enabled is false
     OFF = "off"  # X-MemG-Memory: off, or a value nobody knows
+    SWITCHED_OFF = "switched-off"  # the entity's preferences say `memory: false`
     WRITE_ONLY = "write-only"  # X-MemG-Memory: write
     HOP = "hop"  # a proxy of the same memory has seen the request before
     ORIGIN = "origin"  # a foreign Host or Origin
@@ -34,6 +35,35 @@ class Skip(StrEnum):
     DEADLINE = "deadline"  # recall took longer than memory.deadline_ms
     STORE = "store"  # the database cannot be used now
     ERROR = "error"  # a fault in memproxy itself
+
+
+class Rejection(StrEnum):
+    """Why a proposed fact was not stored. Documented in docs/metrics.md."""
+
+    EMPTY = "empty"  # no text, or an entry that cannot be read
+    TOO_LONG = "too-long"  # more than a sentence or two
+    OPERATION = "operation"  # a reply that wants something deleted or left alone: not what it is asked for
+    NOT_THE_USER = "not-the-user"  # marked as somebody else's words
+    META = "meta"  # about the conversation or the request
+    SPEAKER = "speaker"  # only says who is speaking
+    EXAMPLE = "example"  # the prompt's own example
+    NOT_SAID = "not-said"  # its words do not stand in the person's turns
+    ASSISTANT = "assistant"  # about the assistant, or said to it
+    THIRD_PARTY = "third-party"  # about somebody whom nothing relates to the person
+    SOMEBODY_ELSE = "somebody-else"  # of the person, from words about somebody else
+    NAME = "name"  # a name the person does not give themselves
+    PASTED = "pasted"  # from text put in to be worked on
+    QUOTATION = "quotation"  # from somebody's speech, or the assistant's
+    ROLE_PLAY = "role-play"  # from a game or a story
+    HYPOTHETICAL = "hypothetical"  # only supposed
+    QUESTION = "question"  # only asked
+    SITUATIONAL = "situational"  # a request for one answer
+    SPECULATION = "speculation"  # the model's guess
+    CERTAINTY = "certainty-raised"  # the person left it open
+    NEGATION = "negation"  # says the opposite of what was said
+    VAGUE = "vague"  # leaves out the code or amount it is about
+    EXCLUDED = "excluded-tag"  # of a kind that the person wants not learned
+    FORGOTTEN = "forgotten"  # the person had it forgotten, and the turn is the same
 
 
 LATENCY_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)

@@ -31,7 +31,7 @@ class Extracted:
             rejected[reason] = rejected.get(reason, 0) + count
         accepted: tuple[FactDraft, ...] = self.drafts.accepted + other.drafts.accepted
         return Extracted(
-            Drafts(accepted, rejected),
+            Drafts(accepted, rejected, self.drafts.translated + other.drafts.translated),
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -61,6 +61,8 @@ async def extract(
             return spent
         if max_tokens == MAX_OUTPUT_TOKENS:
             return spent + await extract(client, endpoint, window, timezone, 2 * MAX_OUTPUT_TOKENS)
-        return replace(spent, drafts=drafts(prompt.salvage(cut.text), window.turns, timezone), partial=True)
-    found = drafts(prompt.parse(completion.text), window.turns, timezone)
+        return replace(
+            spent, drafts=drafts(prompt.salvage(cut.text), window.turns, timezone, window.context), partial=True
+        )
+    found = drafts(prompt.parse(completion.text), window.turns, timezone, window.context)
     return Extracted(found, 1, completion.input_tokens or 0, completion.output_tokens or 0)

@@ -1,0 +1,88 @@
+"""Whose words or ways they are: what is said of a sister, or to the assistant, is not said of the person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memproxy.extraction.guards.claim import Claim
+from memproxy.extraction.guards.lexicon import FIRST, MY_PEOPLE, PEOPLE, THIRD
+from memproxy.extraction.guards.patterns import Pattern, lexicon
+from memproxy.folding import fold
+
+_YOU_ARE = Pattern(
+    r"(?:(?:so|and|but|wow|oh|well|ok|thanks|thank you|haha|honestly),? )?"
+    r"(?:you are|you're|you were|you have|you've|you seem|you sound|your name is|du bist|du hast|du heisst|sie sind|"
+    r"tu es|t'es|vous êtes|vous avez|tu as|tu t'appelles|eres|tienes|te llamas|usted es|sei|hai|ti chiami|você é|"
+    r"você tem|"
+    r"tu és|je bent|u bent|jij bent|ты|вы) \w|你(?:是|很|真|叫|有)|您(?:是|很|真)|あなたは|君は|너는|당신은"
+)
+_PHRASE_OF_SPEECH = lexicon(
+    "you know | you see | you are right | you're right | you have to | you've got to | you have no idea"
+)
+_ANY_PERSON = lexicon(
+    "user | the person | their | they | them | his | her | she | he | him | seine?r? | ihr\\w? | sa | son | su | sus"
+)
+_NAME = Pattern(r"(?<=\s)[^\W\d_a-zß-öø-ÿ][\w'’-]+")
+
+
+def of_somebody_else(claim: Claim) -> bool:
+    """Whether the fact is phrased of the person, and the words are about somebody else: "my sister cannot stand opera"
+    is no dislike of the person's.
+    """
+    told = claim.told
+    if PEOPLE.search(told) or THIRD.search(told) or _names_one(claim):
+        return False
+    said = claim.said
+    own = _without_people(said)
+    if FIRST.search(own):
+        return False
+    if MY_PEOPLE.search(said) or THIRD.search(said):
+        return True
+    return _last_subject(claim.lead) == "other"
+
+
+def to_the_assistant(claim: Claim) -> bool:
+    """Whether the words are about the one spoken to: "you are so patient"."""
+    said = claim.said
+    if FIRST.search(said) or FIRST.search(claim.lead) or _PHRASE_OF_SPEECH.match(said):
+        return False
+    return _YOU_ARE.match(said) is not None or (claim.lead != "" and _YOU_ARE.match(claim.lead) is not None)
+
+
+def _without_people(words: str) -> str:
+    """Words without "my sister" and her like, so that the person's own "I" and "my" are left."""
+    return MY_PEOPLE.sub(" ", words)
+
+
+def _names_one(claim: Claim) -> bool:
+    """Whether the text names somebody that the quoted sentence names: then it is phrased of them."""
+    sentence = fold(claim.sentence)
+    names = [fold(name) for name in _NAME.findall(" " + claim.text)[:8]]
+    return bool(MY_PEOPLE.search(sentence)) and any(
+        re.search(rf"{_relation_before(name)}", sentence) is not None for name in names
+    )
+
+
+def _relation_before(name: str) -> str:
+    return rf"(?:{_RELATED})\s(?:\w+\s)?{re.escape(name)}(?!\w)"
+
+
+_RELATED = PEOPLE.source
+
+
+def _last_subject(lead: str) -> str | None:
+    """Whom the words before the quotation speak of last: the person (own), somebody else (other), or nobody yet."""
+    spans = sorted(_subjects(lead))
+    return spans[-1][1] if spans else None
+
+
+def _subjects(lead: str) -> Iterator[tuple[int, str]]:
+    others = [match.span() for match in MY_PEOPLE.finditer(lead)]
+    for start, _ in others:
+        yield start, "other"
+    for match in THIRD.finditer(lead):
+        yield match.start(), "other"
+    for match in FIRST.finditer(lead):
+        if not any(start <= match.start() < end for start, end in others):
+            yield match.start(), "own"

@@ -1,0 +1,148 @@
+"""A proposed fact beside the place where its words were said, cut into the clauses it can have been drawn from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memproxy.extraction.guards.lexicon import FIRST
+from memproxy.extraction.guards.patterns import Pattern, lexicon
+from memproxy.folding import fold
+from memproxy.model import Turn
+from memproxy.recall.terms import terms
+
+_LONGEST_LEAD = 600  # characters of a sentence before a quotation that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence with a statement of its own, folded."""
+
+    words: str
+    asked: bool = False  # it ends in a question mark
+    lead: bool = False  # it stands before the quoted words
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a model proposes to remember, and the words it says to have it from."""
+
+    text: str  # of the fact, as the model puts it
+    slot: str | None
+    turn: Turn
+    start: int  # where the quoted words stand in the turn
+    end: int
+    turns: Sequence[Turn] = ()  # the person's, in order; the turn is one of them
+    context: Sequence[Turn] = ()  # the assistant's, just before
+
+    @property
+    def told(self) -> str:
+        """The fact's text, folded."""
+        return fold(self.text)
+
+    @property
+    def quote(self) -> str:
+        """The person's words, as they stand in the turn."""
+        return self.turn.content[self.start : self.end]
+
+    @property
+    def said(self) -> str:
+        """The person's words, folded."""
+        return fold(self.quote)
+
+    @property
+    def lead(self) -> str:
+        """What the sentence says before the quoted words, folded."""
+        return fold(self.turn.content[self._opening() : self.start])
+
+    @property
+    def sentence(self) -> str:
+        """The sentence or sentences around the quoted words, as they stand in the turn."""
+        close = _END.search(self.turn.content, max(self.start, self.end - 1), self.end + _LONGEST_LEAD)
+        return self.turn.content[self._opening() : close.end() if close else self.end + _LONGEST_LEAD]
+
+    def drawn(self) -> list[Clause]:
+        """The clauses that the fact's text shares most words with: of the quoted words, else of their sentence.
+
+        All of the quoted words where no clause shares any (another language, other words).
+        """
+        within = clauses(self.quote if len(self.quote.split()) > 2 else self.sentence)
+        words = set(terms(self.text))
+        shared = [len(words & set(terms(clause.words))) for clause in within]
+        most = max(shared, default=0)
+        return [clause for clause, count in zip(within, shared, strict=True) if count == most]
+
+    def _opening(self) -> int:
+        """Where the sentence of the quoted words begins."""
+        earliest = max(0, self.start - _LONGEST_LEAD)
+        ends = [match.end() for match in _END.finditer(self.turn.content, earliest, self.start)]
+        return ends[-1] if ends else earliest
+
+
+def overlap(text: str, words: str) -> float:
+    """The share of a text's content words that stand in other words too."""
+    of_text = set(terms(text))
+    return len(of_text & set(terms(words))) / len(of_text) if of_text else 0.0
+
+
+_END = Pattern(r"[.!?…؟]++[\"'”’)\]»]*+(?=\s|\Z)|[。！？]+|\n+")
+_CONJUNCTION = (
+    "but|although|though|while|whereas|because|since|so|yet|however|"
+    "aber|sondern|obwohl|weil|denn|während|mais|parce que|car|alors que|pero|sino|aunque|porque|mientras|"
+    "ma|però|perché|mentre|anche se|mas|porém|embora|maar|want|omdat|hoewel|men|eftersom|ale|ponieważ|"
+    "но|однако|потому что|хотя|зато"
+)
+# Where one statement ends and another begins, whatever stands around.
+_HARD = Pattern(
+    rf"\s*[;；：—–()\n]\s*|(?=¿)|:\s+|\s+-\s+|"
+    rf"[,，、]?\s+(?<!nothing )(?<!anything )(?<!nobody )(?<!all )(?=(?:{_CONJUNCTION})\s)"
+    rf"|\s+(?=(?:and|und|et|y|e|en|och|og|и) (?:i|we|my|it|the|ich|wir|je|j'|nous|yo|io|eu|ik|jag|jeg|я|мы)\b)"
+    rf"|但是|但|可是|不过|因为|所以|虽然|けど|けれど|でも|から、|ので",
+    re.IGNORECASE,
+)
+_SOFT = Pattern(r"(?<!\d)[,，]\s*|[,，](?!\d)\s*")
+# How a part between commas begins that is no mere item of a list.
+_OPENS = lexicon(
+    """
+    not | no | never | isn't | aren't | don't | doesn't | right | if | when | what | where | who | why | how | which
+    and | or | do | can | could | should | am | is | are | please | nicht | kein\\w{0,2} | oder | wenn | was | wo
+    wie | wer
+    pas | non | ne | si | quand | que | où | comment | no | ni | nunca | cuando | qué | dónde | cómo | non | né | se
+    che
+    cosa | come | dove | não | nem | quando | o que | onde | como | niet | geen | als | wat | waar | hoe | inte | ikke
+    не | ни | если | когда | что | где | как
+    """
+)
+_FIRST_ENDING = Pattern(r"(?:\w+ )?(?:soy|estoy|voy|he|ho|sono|sou|estou|vou|(?!no\b|como\b)\w{2,}o) \w")
+_UNSPACED = Pattern("[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def clauses(text: str) -> list[Clause]:
+    """The statements of a text, in order, each with whether a question mark ends it."""
+    found: list[Clause] = []
+    start = 0
+    for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
+        sentence = text[start:end]
+        start = end
+        parts = [part for piece in _HARD.split(sentence) if piece.strip() for part in _statements(piece)]
+        asks = sentence.rstrip("\"'”’)]» \n").endswith(("?", "？", "؟"))
+        found += [Clause(part, asks and i == len(parts) - 1) for i, part in enumerate(parts)]
+    return found
+
+
+def _statements(piece: str) -> list[str]:
+    """A piece at its commas, but for lists: what has no subject of its own goes on with what stands before it."""
+    out: list[str] = []
+    for part in map(fold, _SOFT.split(piece)):
+        if not part:
+            continue
+        if out and not _of_its_own(part):
+            out[-1] += f", {part}"
+        else:
+            out.append(part)
+    return out
+
+
+def _of_its_own(part: str) -> bool:
+    return bool(FIRST.search(part) or _OPENS.match(part) or _FIRST_ENDING.match(part) or _UNSPACED.search(part))

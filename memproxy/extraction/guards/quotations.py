@@ -1,0 +1,43 @@
+"""Other people's "I": what stands in quotation marks as somebody's speech, and what repeats the assistant's words."""
+
+from __future__ import annotations
+
+from memproxy.extraction.guards.claim import Claim
+from memproxy.extraction.guards.lexicon import FIRST
+from memproxy.extraction.guards.patterns import Pattern, lexicon
+from memproxy.folding import fold
+
+_MARKS = Pattern(
+    r"\"(?P<a>[^\"\n]{8,600})\"|“(?P<b>[^”\n]{8,600})”|„(?P<c>[^“”\n]{8,600})[“”]|«(?P<d>[^»\n]{8,600})»|"
+    r"»(?P<e>[^«\n]{8,600})«|「(?P<f>[^」\n]{4,600})」|(?<![\w'])'(?P<g>[^'\n]{12,600})'(?!\w)"
+)
+# "I told her …": the person quotes themselves.
+_OWN_SPEECH = lexicon(
+    "i (?:\\w+ )?(?:said|told|say|wrote|answered|replied|asked|always say|tell) | i'm like | i was like | and i |"
+    " my motto\\w* | my name\\w* | ich (?:sagte|habe gesagt|schrieb|antwortete|sage) | j'ai (?:dit|répondu|écrit) |"
+    " je (?:dis|lui ai dit) | "
+    "(?:yo )?(?:dije|le dije|respondí|digo) | ho (?:detto|risposto) | eu (?:disse|falei|respondi) | я (?:сказал\\w?|"
+    "ответил\\w?|говорю)",
+    "我说 我說 私は「",
+)
+_REPEATED = 6  # words that nobody says by chance as the assistant said them
+
+
+def quoted(claim: Claim) -> bool:
+    """Whether the words are somebody's speech in quotation marks, or the assistant's own, letter by letter."""
+    return _in_marks(claim) or _repeats_the_assistant(claim)
+
+
+def _in_marks(claim: Claim) -> bool:
+    for marks in _MARKS.finditer(claim.turn.content):
+        if marks.start() <= claim.start and claim.end <= marks.end():
+            before = fold(claim.turn.content[max(0, marks.start() - 80) : marks.start()])
+            return FIRST.search(fold(marks[0])) is not None and not _OWN_SPEECH.search(before)
+    return False
+
+
+def _repeats_the_assistant(claim: Claim) -> bool:
+    said = claim.said.strip(" .,;:!?\"'")
+    if len(said.split()) < _REPEATED or not FIRST.search(said):
+        return False
+    return any(said in fold(turn.content) for turn in claim.context)
