@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 
 from memproxy import __version__
-from memproxy.commands import entities, running
+from memproxy.commands import changes, entities, running
 from memproxy.commands.bench import bench
 from memproxy.commands.console import out, tell
-from memproxy.commands.facts import facts
 from memproxy.commands.jobs import jobs
 from memproxy.commands.turns import turns
+from memproxy.commands.wishes import denied, preferences
 from memproxy.errors import MemproxyError, Problem, SettingsError
 
 app = typer.Typer(
@@ -25,7 +25,14 @@ app = typer.Typer(
     help="Long-term memory for any app that talks to a language model.",
 )
 app.add_typer(running.app)
-for name, group in (("facts", facts), ("turns", turns), ("jobs", jobs), ("bench", bench)):
+for name, group in (
+    ("facts", changes.facts),
+    ("turns", turns),
+    ("preferences", preferences),
+    ("denied", denied),
+    ("jobs", jobs),
+    ("bench", bench),
+):
     app.add_typer(group, name=name)
 app.add_typer(entities.app)
 

@@ -11,6 +11,7 @@ MemproxyError
 │   ├── TruncatedCompletion   the answer hit its output limit
 │   └── UnusableReply     the answer holds no JSON that can be used
 └── Problem               a request to the management API that cannot be met (RFC 9457)
+    └── SwitchedOff       … since the person switched their memory off
 """
 
 from __future__ import annotations
@@ -83,6 +84,13 @@ class Problem(MemproxyError):
         self.status = status
         self.title = title
         self.detail = detail
+
+
+class SwitchedOff(Problem):
+    """The person switched their memory off: nothing is recalled, stored or learned."""
+
+    def __init__(self) -> None:
+        super().__init__(409, "Memory is switched off for this entity", 'PUT …/preferences {"memory": true} first.')
 
 
 def places(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memproxy.chores import is_chore
-from memproxy.errors import NotUnderstood, StoreError, places
+from memproxy.errors import NotUnderstood, StoreError, SwitchedOff, places
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Database
 from memproxy.lifecycle.asking import Conversation
@@ -94,6 +94,8 @@ class Memory:
                 composed = await self._composer.compose(conversation, request, request_id, placement)
         except NotUnderstood as error:
             composed = Composed(Skip(error.reason))
+        except SwitchedOff:
+            composed = Composed(Skip.SWITCHED_OFF)
         except TimeoutError:
             composed = Composed(Skip.DEADLINE)
         except StoreError:
@@ -109,7 +111,10 @@ class Memory:
         self, entity: Entity, query: str, now: datetime, timezone: str
     ) -> tuple[ContextBlock | None, Skip | None]:
         """The block for a message, or why there is none. Stores nothing. Raises StoreError."""
-        return await self._composer.recall(entity, query, now, timezone)
+        try:
+            return await self._composer.recall(entity, query, now, timezone)
+        except SwitchedOff:
+            return None, Skip.SWITCHED_OFF
 
     async def drain(self) -> None:
         """Wait for writes under way."""

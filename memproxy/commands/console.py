@@ -47,6 +47,11 @@ def print_one(row: Any, json_output: bool, view: Callable[[Any], Mapping[str, An
     if json_output:
         print_json(shown)
         return
+    print_fields(shown)
+
+
+def print_fields(shown: Mapping[str, Any]) -> None:
+    """A line a field, for people."""
     for label, value in shown.items():
         if value is not None:
             out.print(f"{label:>18}  {value}", highlight=False, markup=False, soft_wrap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -77,8 +78,19 @@ def choices(option: str, said: str, kind: Any) -> list[str]:
     return chosen
 
 
-def fields(given: Mapping[str, Any]) -> Any:
-    """Fields of a fact, checked as those that come over HTTP."""
+def fields(given: Mapping[str, Any], kind: Any = None) -> Any:
+    """Fields (of a fact, unless it is another body), checked as those that come over HTTP."""
     from memproxy.server.requests import FactFields, decode
 
-    return decode(json.dumps(given).encode(), FactFields)
+    return decode(json.dumps(given).encode(), kind or FactFields)
+
+
+def moment(option: str, said: str | None) -> datetime | None:
+    """A time that an option names; without a zone it is UTC."""
+    if said is None:
+        return None
+    try:
+        when = datetime.fromisoformat(said)
+        return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise SettingsError(f"{option}: {said!r}; give a time as 2026-11-30 or 2026-11-30T08:00:00Z") from None

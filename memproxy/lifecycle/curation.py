@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memproxy.errors import EmbedderError, Problem
+from memproxy.errors import EmbedderError, Problem, SwitchedOff
 from memproxy.extraction.gate import trivial
 from memproxy.extraction.reconcile import Policy
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
@@ -207,14 +207,15 @@ class Curator:
 
     # --- what is learned at all ------------------------------------------------------------------------------
 
-    async def prefer(self, entity: Entity, wanted: Preferences) -> Preferences:
-        """Keep what a person wants of their memory. Not retroactive; but nothing that still waits is learned from."""
+    async def prefer(self, entity: Entity, changes: Mapping[str, Any]) -> Preferences:
+        """Change what a person wants of their memory. Not retroactive; but nothing that still waits is learned from."""
 
         async def apply(conn: Connection) -> Preferences:
             now = self._clock.now()
             await entities.ensure(conn, entity, now)
+            wanted = replace(await preferences.get(conn, entity), **changes)
             await preferences.put(conn, entity, wanted, now)
-            return await preferences.get(conn, entity)
+            return wanted
 
         return await self._db.write(apply)
 
@@ -286,8 +287,8 @@ def _masked(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _switched_on(conn: Connection, entity: Entity) -> Preferences:
-    """What the person wants. Raises Problem 409 where they switched memory off: nothing is taken in then."""
+    """What the person wants. Raises SwitchedOff where that is no memory: nothing is taken in then."""
     wanted = await preferences.get(conn, entity)
     if not wanted.memory:
-        raise Problem(409, "Memory is switched off for this entity", 'PUT …/preferences {"memory": true} first.')
+        raise SwitchedOff
     return wanted

@@ -15,10 +15,11 @@ from memproxy.folding import content_key
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.indexing import SENTENCE
 from memproxy.model import Entity, Turn
-from memproxy.recall.terms import terms
+from memproxy.recall.terms import fold_marks, terms
 from memproxy.store import denied
 
 _NEGATIONS = frozenset(terms("not no never none nothing nobody without cannot neither nor"))
+_NOTHING = content_key("")  # that of all texts without a word
 _SUBJECT = frozenset(terms("user person"))  # how facts call whom they are about
 LEAST = 2  # content words; one alone stands in many sentences that say something else
 _LEAST_LEARNED = 3  # that somebody denies "owns a car" is no reason not to learn "I own a car wash"
@@ -35,6 +36,8 @@ class Denials:
         """The hashes of statements, each with the number of its content words (0: of all it says)."""
         found = {}
         for text in filter(None, texts):
+            if content_key(text) == _NOTHING:
+                continue
             found[self._exact(text)] = 0
             content = _content(text)
             if content:
@@ -90,10 +93,10 @@ async def hide_denied(conn: Connection, entity: Entity, secret: bytes, turn: Tur
 
 
 def _content(text: str) -> list[str]:
-    found = terms(text)
+    found = terms(fold_marks(text))  # with their accents words would come twice, and the second time out of place
     return [
         term
-        for term, after in zip(found, [*found[1:], ""], strict=True)
+        for term, after in zip(found, [*found[1:], ""], strict=False)
         if term not in _NEGATIONS and term not in _SUBJECT and not (after == "not" and term.endswith("nt"))  # "dont"
     ]
 

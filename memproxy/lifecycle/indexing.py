@@ -111,7 +111,8 @@ async def reindex_fact(conn: Connection, entity: Entity, fact: Fact) -> None:
 
 async def reindex_repetitions(conn: Connection, entity: Entity, fact: Fact) -> None:
     """Write the passages anew of other turns that repeat a fact's words: said again, or by the assistant."""
-    for turn, _ in await repeating(conn, entity, fact.quote or fact.text):
+    found = [turn for words in (fact.quote, fact.text) if words for turn, _ in await repeating(conn, entity, words)]
+    for turn in {turn.id: turn for turn in found}.values():
         if turn.id != fact.turn_id:
             await reindex_turn(conn, entity, turn)
 

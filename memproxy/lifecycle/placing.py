@@ -39,11 +39,11 @@ class PlacedParts:
         self._followed: OrderedDict[tuple[Entity, str], tuple[datetime, Thread]] = OrderedDict()
 
     async def of_keys(self, entity: Entity, keys: Iterable[str]) -> Parts:
-        """The parts under any of the keys. Raises StoreError."""
+        """The parts under any of the keys. Raises StoreError, and SwitchedOff where the person wants none."""
         wanted = list(keys)
 
         async def read(conn: Connection) -> tuple[list[Part], int]:
-            return await placed.of_keys(conn, entity, wanted), (await search.extent(conn, entity)).revision
+            return await placed.of_keys(conn, entity, wanted), (await search.readable(conn, entity)).revision
 
         stored, revision = await self._db.read(read)
         found = {(part.kind, part.key): part for part in stored}

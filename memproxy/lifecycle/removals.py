@@ -41,10 +41,11 @@ async def erase(conn: Connection, entity: Entity, facts: Iterable[Fact]) -> int:
         gone |= {row.id: row for row in [fact, *await _wordings(conn, entity, fact)]}
     touched: dict[str, Turn] = {}
     for fact in gone.values():
-        for turn, spans in await repeating(conn, entity, fact.quote or fact.text):
-            if not await _says_anew(conn, entity, turn, fact, gone):
-                await denied.hide(conn, entity, turn.id, spans)
-                touched[turn.id] = turn
+        for words in filter(None, (fact.quote, fact.text)):
+            for turn, spans in await repeating(conn, entity, words):
+                if not await _says_anew(conn, entity, turn, fact, gone):
+                    await denied.hide(conn, entity, turn.id, spans)
+                    touched[turn.id] = turn
         own = await turns.get(conn, entity, fact.turn_id) if fact.turn_id else None
         if own is not None:
             touched[own.id] = own

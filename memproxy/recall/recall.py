@@ -120,7 +120,7 @@ class Recaller:
 
         What needs no vector goes first: the query is being embedded meanwhile.
         """
-        extent = await search.extent(conn, entity)
+        extent = await search.readable(conn, entity)
         standing = await self._who(conn, entity)
         superseded = bool(await fact_rows.list_facts(conn, entity, statuses=["historical"], limit=1))
         resident = await self._residents.in_step(conn, entity, extent)

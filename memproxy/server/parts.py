@@ -196,10 +196,14 @@ class Parts:
     async def erase(self, entity: Entity) -> dict[str, int]:
         """Remove everything of an entity and its traces in the files; how many rows of each kind went."""
         counts = await self.db.write(lambda conn: erasure.erase(conn, entity))
+        await self.removed(entity)
+        return counts
+
+    async def removed(self, entity: Entity) -> None:
+        """Rows of an entity were removed for good: nothing of them is left in memory or in the files."""
         self.memory.forget(entity)
         self.recaller.forget(entity)
         await self.db.scrub()
-        return counts
 
 
 @contextlib.asynccontextmanager

@@ -80,6 +80,67 @@ def _check_words(given: dict[str, Any]) -> None:
             raise Problem(400, "started_at is a date", "Write it as YYYY-MM-DD.") from None
 
 
+class Words(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A statement alone."""
+
+    text: Text
+
+    def checked(self) -> str:
+        """The statement, trimmed. Raises Problem."""
+        given: dict[str, Any] = {"text": self.text}
+        _check_words(given)
+        return str(given["text"])
+
+
+class NoteFields(FactFields, kw_only=True, forbid_unknown_fields=True):
+    """What the person wants to be remembered; as a fact, but whose word it is goes without saying."""
+
+    def note(self) -> tuple[str, dict[str, Any]]:
+        """The text, and the other fields that were written. Raises Problem."""
+        given = self.given()
+        for name in ("source_role", "status", "confidence", "quote"):
+            if name in given:
+                raise Problem(
+                    400, f"A note has no {name}", "It is the person's own word. POST …/facts takes all fields."
+                )
+        if "text" not in given:
+            raise Problem(400, "A note needs a text", 'Send at least {"text": "…"}.')
+        return given.pop("text"), given
+
+
+class CorrectionFields(FactFields, kw_only=True, forbid_unknown_fields=True):
+    """What a fact is to say, and any other field that is to change with it."""
+
+    def correction(self) -> dict[str, Any]:
+        """The fields that were written. Raises Problem."""
+        given = self.given()
+        if "text" not in given:
+            raise Problem(400, "A correction needs a text", 'Send {"text": "…"}; PATCH changes the other fields alone.')
+        if "status" in given:
+            raise Problem(400, "A correction leaves the status", 'PATCH {"status": "…"} changes it.')
+        return given
+
+
+class PreferenceFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a person wants of their memory; what is left out stays as it is."""
+
+    excluded_tags: Annotated[list[Label], msgspec.Meta(max_length=100)] | msgspec.UnsetType = msgspec.UNSET
+    learning: bool | msgspec.UnsetType = msgspec.UNSET
+    memory: bool | msgspec.UnsetType = msgspec.UNSET
+    patterns: bool | msgspec.UnsetType = msgspec.UNSET
+
+    def given(self) -> dict[str, Any]:
+        """The fields that were written, tags as facts have them. Raises Problem."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        given = {name: value for name, value in values.items() if value is not msgspec.UNSET}
+        if not given:
+            raise Problem(400, "Nothing to change", 'Send for example {"excluded_tags": ["medical"]}.')
+        if "excluded_tags" in given:
+            tags = (tag.strip().casefold() for tag in given["excluded_tags"])
+            given["excluded_tags"] = tuple(dict.fromkeys(tag for tag in tags if tag))
+        return given
+
+
 class PastTurnFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One turn of a past conversation."""
 
@@ -133,6 +194,18 @@ class Query:
         if not value.isascii() or not value.isdigit() or not low <= int(value[:9]) <= high:
             raise Problem(400, f"{name} is a whole number from {low} to {high}")
         return int(value)
+
+    def moment(self, name: str) -> datetime | None:
+        """A time in UTC (ISO 8601; one without a zone is UTC). Raises Problem."""
+        value = self.text(name)
+        if not value:
+            return None
+        try:
+            return _utc(
+                datetime.fromisoformat(value.replace(" ", "+"))
+            )  # a plus that nobody encoded arrives as a blank
+        except ValueError:
+            raise Problem(400, f"{name} is a time", "Write it as 2026-11-30 or 2026-11-30T08:00:00Z.") from None
 
     def flag(self, name: str) -> bool | None:
         """true or false. Raises Problem."""

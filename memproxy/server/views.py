@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from memproxy.model import BlockItem, ContextBlock, Fact, Job, Receipt, Turn
+from memproxy.store.denied import Denial
+from memproxy.store.evidence import Behind
 from memproxy.store.facts import FactChange
+from memproxy.store.preferences import Preferences
 
 FACT_FIELDS = (
     "id text type tag slot significance confidence source_role quote turn_id status valid_from valid_until recorded_at "
@@ -15,6 +19,10 @@ FACT_FIELDS = (
     "reinforced_at recall_count recalled_at pinned thread_status emotional_weight emotional_valence engagement "
     "embedding_model"
 ).split()
+
+VERIFIED_AT = 3  # times said again, from which a sure fact of anybody's counts as verified
+CONFIDENT = 0.8
+STATED = 0.9  # confidence from which the person's word is no longer what was extracted from it
 
 
 def plain(value: object) -> Any:
@@ -31,6 +39,61 @@ def change(row: FactChange) -> dict[str, Any]:
     """One entry of a fact's history: what was done, and the fields that it changed."""
     before, after = ({k: v for k, v in side.items() if k in FACT_FIELDS} for side in (row.before, row.after))
     return {"time": plain(row.time), "kind": row.kind, "reason": row.reason, "before": before, "after": after}
+
+
+def label(row: Fact) -> str:
+    """How far a fact is to be trusted, in one word: verified, confident, uncertain, or historical."""
+    if row.status in ("historical", "expired"):
+        return "historical"
+    theirs = row.source_role in ("user", "user_explicit")
+    if row.confidence >= 1.0 and (row.source_role == "user_explicit" or row.reinforced_count >= VERIFIED_AT):
+        return "verified"
+    return "confident" if theirs and row.confidence >= CONFIDENT and row.status == "current" else "uncertain"
+
+
+def source(row: Fact) -> str:
+    """Where a fact comes from: the person's word, what was extracted from it, or what was inferred."""
+    if row.source_role == "assistant":
+        return "inferred"
+    return "user" if row.confidence >= STATED else "extracted"
+
+
+def labelled(row: Fact) -> dict[str, Any]:
+    """A fact as a person reads through their memory."""
+    return {**fact(row), "label": label(row), "source": source(row)}
+
+
+def behind(row: Behind) -> dict[str, Any]:
+    """A fact with all that stands behind it."""
+    return {
+        **labelled(row.fact),
+        "turn": turn(row.turn) if row.turn is not None else None,
+        "repetitions": [{"session_id": r.session_id, "time": plain(r.time)} for r in row.repetitions],
+        "supersedes": [_mention(other) for other in row.supersedes],
+        "superseded_by_fact": _mention(row.superseded_by) if row.superseded_by is not None else None,
+        "history": [change(entry) for entry in row.history],
+    }
+
+
+def _mention(row: Fact) -> dict[str, Any]:
+    names = ("id", "text", "status", "valid_from", "valid_until", "superseded_at")
+    return {name: plain(getattr(row, name)) for name in names}
+
+
+def groups(rows: Sequence[Fact]) -> list[dict[str, Any]]:
+    """Facts by their tags, the tags in alphabetical order, the facts in theirs."""
+    tags = sorted({row.tag for row in rows})
+    return [{"tag": tag, "items": [labelled(row) for row in rows if row.tag == tag]} for tag in tags]
+
+
+def preferences(row: Preferences) -> dict[str, Any]:
+    """What a person wants of their memory."""
+    return {**asdict(row), "excluded_tags": list(row.excluded_tags)}
+
+
+def denial(row: Denial) -> dict[str, Any]:
+    """That something was denied; not what."""
+    return {"id": row.id, "denied_at": plain(row.denied_at)}
 
 
 def turn(row: Turn) -> dict[str, Any]:

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memproxy.interfaces import Connection
-from memproxy.model import Entity, Fact
-from memproxy.store.facts import from_row
+from memproxy.model import Entity, Fact, Turn
+from memproxy.store import facts, turns
+from memproxy.store.facts import FactChange, from_row
 from memproxy.store.rows import scoped, to_time
+
+NOT_TOLD = ("forgotten", "quarantined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,31 @@ class Repetition:
 
     session_id: str
     time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A fact and why it is believed."""
+
+    fact: Fact
+    turn: Turn | None  # that its quote stands in
+    repetitions: list[Repetition]
+    supersedes: list[Fact]  # what it took the place of, its own earlier wordings too; the newest first
+    superseded_by: Fact | None
+    history: list[FactChange]
+
+
+async def behind(conn: Connection, entity: Entity, fact: Fact) -> Behind:
+    """All that stands behind a fact. What has been forgotten is not among it."""
+    after = await facts.get(conn, entity, fact.superseded_by) if fact.superseded_by else None
+    return Behind(
+        fact,
+        await turns.get(conn, entity, fact.turn_id) if fact.turn_id else None,
+        await repetitions(conn, entity, fact.id),
+        [past for past in await superseded_by(conn, entity, fact.id) if past.status not in NOT_TOLD],
+        after if after is not None and after.status not in NOT_TOLD else None,
+        await facts.changes(conn, entity, fact.id),
+    )
 
 
 async def superseded_by(conn: Connection, entity: Entity, fact_id: str) -> list[Fact]:

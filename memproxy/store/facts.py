@@ -174,7 +174,8 @@ async def hidden_quotes(conn: Connection, entity: Entity, turn_id: str) -> list[
 
 async def forgotten_elsewhere(conn: Connection, entity: Entity, turn_id: str) -> list[str]:
     """The words of forgotten facts that came from other turns, and that this turn does not say anew."""
-    return [row["words"] for row in await conn.all("facts_forgotten_elsewhere", **scoped(entity), turn_id=turn_id)]
+    rows = await conn.all("facts_forgotten_elsewhere", **scoped(entity), turn_id=turn_id)
+    return [words for row in rows for words in (row["quote"], row["text"]) if words]
 
 
 async def hidden_spans(conn: Connection, entity: Entity, turn_id: str) -> list[tuple[int, int]]:

@@ -39,8 +39,10 @@ WHERE e.tenant = :tenant AND (:after IS NULL OR e.entity > :after)
 ORDER BY e.entity LIMIT :limit;
 
 -- name: entities_get
--- One entity's row.
-SELECT * FROM entities WHERE tenant = :tenant AND entity = :entity;
+-- One entity's row, with whether its memory is on.
+SELECT e.*, coalesce(p.memory, 1) AS memory FROM entities e
+LEFT JOIN preferences p ON p.tenant = e.tenant AND p.entity = e.entity
+WHERE e.tenant = :tenant AND e.entity = :entity;
 
 -- name: entities_count
 -- How many rows of each kind an entity has.
@@ -325,7 +327,7 @@ ORDER BY id;
 
 -- name: facts_forgotten_elsewhere
 -- The words of forgotten facts of other turns, but for those that this turn says anew.
-SELECT coalesce(f.quote, f.text) AS words FROM facts f
+SELECT f.quote, f.text FROM facts f
 WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'forgotten'
   AND (f.turn_id IS NULL OR f.turn_id <> :turn_id)
   AND NOT EXISTS (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import get_args
 
+from memproxy.errors import SwitchedOff
 from memproxy.interfaces import Connection, Row, Vectors
 from memproxy.model import Candidate, Entity, FactStatus, ItemKind, Speaker
 from memproxy.store import index, vectors
@@ -27,6 +28,7 @@ __all__ = [
     "matching",
     "neighbours",
     "propose",
+    "readable",
     "unembedded",
     "with_nearest",
 ]
@@ -54,6 +56,7 @@ class Extent:
     terms: int = 0  # of all passages together
     revision: int = -1  # grows with every change or removal, not with additions
     vectors_changed: int = 0  # grows with every change of its vectors, additions among them
+    on: bool = True  # unless the person switched memory off
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,15 @@ async def extent(conn: Connection, entity: Entity) -> Extent:
     row = await conn.one("entities_get", **scoped(entity))
     if row is None:
         return Extent()
-    return Extent(row["passages"], row["terms"], row["revision"], row["vectors_changed"])
+    return Extent(row["passages"], row["terms"], row["revision"], row["vectors_changed"], bool(row["memory"]))
+
+
+async def readable(conn: Connection, entity: Entity) -> Extent:
+    """The same, for whoever is going to recall. Raises SwitchedOff where the person wants none of it."""
+    found = await extent(conn, entity)
+    if not found.on:
+        raise SwitchedOff
+    return found
 
 
 async def following(conn: Connection, entity: Entity, after: int, limit: int) -> list[tuple[Candidate, bool]]:

@@ -122,7 +122,8 @@ def test_a_fact_is_added_listed_searched_shown_edited_forgotten_and_restored(run
     assert (past["text"], past["superseded_by"]) == ("Owns a green kayak", fact_id)
 
     shown = run("facts", "show", fact_id, "--json").json
-    assert set(shown) == FACT | {"history"}
+    behind = {"label", "source", "turn", "repetitions", "supersedes", "superseded_by_fact", "history"}
+    assert set(shown) == FACT | behind
     assert [entry["kind"] for entry in shown["history"]] == ["created", "updated", "updated"]
     assert shown["history"][1]["before"]["text"] == "Owns a green kayak"
     people = run("facts", "show", fact_id)

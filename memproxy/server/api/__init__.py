@@ -8,7 +8,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp
 
 from memproxy.server.access import Access
-from memproxy.server.api import entities, facts, process, turns
+from memproxy.server.api import entities, facts, process, turns, wishes
 from memproxy.server.api.application import application
 from memproxy.server.api.call import Handler
 from memproxy.server.parts import Parts
@@ -29,8 +29,23 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/memproxy/v1/entities/{entity}/facts", facts.list_facts),
     ("POST", "/memproxy/v1/entities/{entity}/facts", facts.create_fact),
     ("GET", "/memproxy/v1/entities/{entity}/facts/{fact}", facts.get_fact),
+    ("GET", "/memproxy/v1/entities/{entity}/facts/{fact}/history", facts.get_history),
     ("PATCH", "/memproxy/v1/entities/{entity}/facts/{fact}", facts.patch_fact),
     ("DELETE", "/memproxy/v1/entities/{entity}/facts/{fact}", facts.delete_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/correct", facts.correct_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/confirm", facts.confirm_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/pin", facts.pin_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/unpin", facts.unpin_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/resolve", facts.resolve_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/restore", facts.restore_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/deny", facts.deny_fact),
+    ("POST", "/memproxy/v1/entities/{entity}/notes", facts.create_note),
+    ("GET", "/memproxy/v1/entities/{entity}/threads", facts.list_threads),
+    ("GET", "/memproxy/v1/entities/{entity}/denied", wishes.list_denied),
+    ("POST", "/memproxy/v1/entities/{entity}/denied", wishes.deny_text),
+    ("DELETE", "/memproxy/v1/entities/{entity}/denied/{denied}", wishes.allow),
+    ("GET", "/memproxy/v1/entities/{entity}/preferences", wishes.get_preferences),
+    ("PUT", "/memproxy/v1/entities/{entity}/preferences", wishes.put_preferences),
     ("GET", "/memproxy/v1/entities/{entity}/turns", turns.list_turns),
     ("POST", "/memproxy/v1/entities/{entity}/turns", turns.import_turns),
     ("DELETE", "/memproxy/v1/entities/{entity}/turns/{turn}", turns.delete_turn),
