@@ -202,6 +202,11 @@ class Facts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     single_slots: list[str] = []  # further attributes that have one value at a time
     slot_names: dict[str, str] = {}  # further names of attributes: {"abode": "location"}
     gate: Literal["auto", "model", "rules"] = "auto"  # who decides whether two near statements are one
+    inline_contradictions: bool = False  # notice in passing that a message says otherwise than memory
+    # Sides that exclude each other, each with its words: Moss cannot be a cat here and a dog there.
+    exclusive_families: dict[str, dict[str, list[str]]] = msgspec.field(
+        default_factory=lambda: {"species": {"cat": ["cat", "kitten", "tomcat"], "dog": ["dog", "puppy", "hound"]}}
+    )
 
 
 class Receipts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):

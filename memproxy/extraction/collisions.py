@@ -11,16 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Families = Mapping[str, Mapping[str, Sequence[str]]]  # family: side: words
-
-SPECIES: Families = {
-    "species": {
-        "cat": ("cat", "cats", "kitten", "tomcat"),
-        "dog": ("dog", "dogs", "puppy", "hound"),
-    }
-}
 _BETWEEN = frozenset("called named name is was his her my our the a an s whose".split())
 _IS = frozenset("is was s isn".split())
-_REACH = 4  # words between a name and the side it is said to be on
+_REACH = 6  # words between a name and the side it is said to be on
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -86,4 +79,4 @@ def _subject(words: Sequence[str], at: int) -> str | None:
 
 
 def _is_name(word: str) -> bool:
-    return word[0].isupper() and not (word.isupper() and len(word) > 3)
+    return word[0].isupper()

@@ -145,7 +145,7 @@ def _placed(
                 if draft.volatile:
                     return Reject("overruled")
                 beside = next((f for f in same_key if f.status == "historical" and f.superseded_by == n.fact.id), None)
-                return Dispute(beside or _disputed(fact, n.fact, now), n.fact, verdict, n.cosine)
+                return Dispute(beside or disputed(fact, n.fact, now), n.fact, verdict, n.cosine)
     return Insert(fact, tuple(n.fact.id for n, _ in rivals), resolves, reason)
 
 
@@ -252,6 +252,14 @@ def as_fact(draft: FactDraft, now: datetime, policy: Policy | None = None) -> Fa
     )
 
 
+def disputed(fact: Fact, other: Fact, now: datetime) -> Fact:
+    """Beside a fact that stays: believed at no time, unless somebody decides for it."""
+    begin = fact.valid_from or now
+    return replace(
+        fact, status="historical", superseded_at=now, superseded_by=other.id, valid_from=begin, valid_until=begin
+    )
+
+
 def _day(started_at: str | None) -> datetime | None:
     return datetime.combine(date.fromisoformat(started_at), time(), UTC) if started_at else None
 
@@ -269,14 +277,6 @@ def _historical(fact: Fact, newer: Fact, now: datetime) -> Fact:
     if fact.valid_from is not None:
         until = max(until, fact.valid_from)
     return replace(fact, status="historical", superseded_at=now, superseded_by=newer.id, valid_until=until)
-
-
-def _disputed(fact: Fact, other: Fact, now: datetime) -> Fact:
-    """Beside a fact that stays: believed at no time, unless somebody decides for it."""
-    begin = fact.valid_from or now
-    return replace(
-        fact, status="historical", superseded_at=now, superseded_by=other.id, valid_from=begin, valid_until=begin
-    )
 
 
 def _said(fact: Fact) -> datetime:

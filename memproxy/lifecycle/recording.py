@@ -14,6 +14,7 @@ from memproxy.lifecycle.denials import hide_denied
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.history import History, Place, Said, marks_of, of_the_person, place, place_named
 from memproxy.lifecycle.indexing import reindex_turn, turn_passages
+from memproxy.lifecycle.noticing import notice
 from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import Entity, Exchange, Message, Speaker, Turn
 from memproxy.settings import Settings
@@ -32,6 +33,7 @@ class Recorder:
         self._ignore = [re.compile(pattern) for pattern in settings.extraction.ignore]
         self._batch = settings.extraction.turns
         self._quiet = timedelta(seconds=settings.extraction.quiet_seconds)
+        self._notices = settings.facts.inline_contradictions
 
     async def write(
         self,
@@ -73,6 +75,8 @@ class Recorder:
         await sessions.touch(conn, entity, session_id, head, exchange.time)
         if any(turn.role == "user" for turn in stored):
             await self._schedule(conn, entity, session_id, exchange.credential, now)
+        if self._notices and exchange.learn:
+            await notice(conn, entity, stored, now)
         return stored
 
     async def _place(

@@ -91,6 +91,11 @@ async def with_slot(conn: Connection, entity: Entity, slot: str) -> list[Fact]:
     return [from_row(row) for row in await conn.all("facts_with_slot", **scoped(entity), slot=slot)]
 
 
+async def single_valued(conn: Connection, entity: Entity) -> list[Fact]:
+    """The current facts of attributes that have one value at a time."""
+    return [from_row(row) for row in await conn.all("facts_single_valued", **scoped(entity))]
+
+
 async def of_turns(conn: Connection, entity: Entity, turn_ids: Sequence[str]) -> list[Fact]:
     """The facts taken from turns, whatever their status."""
     if not turn_ids:

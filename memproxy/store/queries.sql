@@ -315,6 +315,11 @@ SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND content_
 SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot = :slot AND status = 'current'
 ORDER BY id DESC;
 
+-- name: facts_single_valued
+-- Current facts of attributes that have one value at a time.
+SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot_key IS NOT NULL AND status = 'current'
+ORDER BY id;
+
 -- name: facts_light
 -- Id, text and slot of every current fact.
 SELECT id, text, slot FROM facts WHERE tenant = :tenant AND entity = :entity AND status = 'current' ORDER BY id;

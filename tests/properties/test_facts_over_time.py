@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -77,10 +78,8 @@ class Life:
         await self.db.write(lambda conn: entities.ensure(conn, BO, self.clock.now()))
         for thing in things:
             self.clock.advance(minutes=1)
-            try:
+            with contextlib.suppress(Problem):  # refused: nothing may have changed then
                 await getattr(self, f"_{thing[0]}")(*thing[1:])
-            except Problem:
-                pass  # refused: nothing may have changed then
             await self._look()
 
     async def _look(self) -> None:
