@@ -13,6 +13,7 @@ from dataclasses import dataclass
 Families = Mapping[str, Mapping[str, Sequence[str]]]  # family: side: words
 _BETWEEN = frozenset("called named name is was his her my our the a an s whose".split())
 _IS = frozenset("is was s isn".split())
+_ELSEWHERE = frozenset("of by with to for from at in on like than and or near behind beside under over about".split())
 _REACH = 6  # words between a name and the side it is said to be on
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -74,6 +75,8 @@ def _subject(words: Sequence[str], at: int) -> str | None:
     if not _IS.intersection(said) or {"not", "t", "never", "no"}.intersection(said):
         return None
     verb = next(i for i, word in enumerate(said) if word in _IS)
+    if _ELSEWHERE.intersection(said[verb:]):  # "is afraid of the dog"
+        return None
     names = [word for word in before[:verb] if _is_name(word)]
     return names[-1].casefold() if names else None
 

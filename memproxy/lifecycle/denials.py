@@ -49,6 +49,10 @@ class Denials:
         content = _content(text)
         return self._exact(text) in known or (bool(content) and self._gist(content, _negated(text)) in known)
 
+    def forbid(self, text: str, quote: str | None, known: denied.Words) -> bool:
+        """Whether a fact, or the words it stands on, say what was denied."""
+        return self.says(text, known) or (quote is not None and bool(self.spans(quote, known, _LEAST_LEARNED)))
+
     def spans(self, text: str, known: denied.Words, least: int = LEAST) -> list[tuple[int, int]]:
         """The sentences that say what is denied, or hold its content words next to one another, as character spans.
 
@@ -76,13 +80,6 @@ class Denials:
     def _hash(self, text: str) -> str:
         said = (self._scope + text).encode("utf-8", "surrogatepass")
         return hmac.new(self._secret, said, hashlib.sha256).hexdigest()[:32]
-
-
-async def is_denied(conn: Connection, entity: Entity, secret: bytes, text: str, quote: str | None) -> bool:
-    """Whether a fact, or the words it stands on, say what the person denied."""
-    known = await denied.words(conn, entity)
-    denials = Denials(secret, entity)
-    return denials.says(text, known) or (bool(quote) and bool(denials.spans(quote or "", known, _LEAST_LEARNED)))
 
 
 async def hide_denied(conn: Connection, entity: Entity, secret: bytes, turn: Turn) -> list[tuple[int, int]]:

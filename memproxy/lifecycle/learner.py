@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from memproxy.errors import EmbedderError
 from memproxy.extraction.extract import Extracted
 from memproxy.extraction.lifetimes import Lifetimes
-from memproxy.extraction.reconcile import Policy
+from memproxy.extraction.reconcile import Policy, Reject
 from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
+from memproxy.lifecycle.denials import Denials
 from memproxy.lifecycle.learning import Grounds, Learned, learn
 from memproxy.lifecycle.merging import Judged, find_doubts, judge
-from memproxy.model import FactDraft, Job, speaker_of
+from memproxy.model import Entity, FactDraft, Job, speaker_of
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import ChatClient, Endpoint
 from memproxy.recall.passages import embedding_text
 from memproxy.settings import Facts
-from memproxy.store import turns, usage
+from memproxy.store import denied, preferences, turns, usage
+from memproxy.store.preferences import Preferences
 
 EXTRACT = "extract"  # what calls are made for, as `usage` counts them
 MERGE = "merge"
@@ -51,6 +54,7 @@ class Learner:
         client: ChatClient,
         policy: Policy,
         clock: Clock,
+        secret: bytes,
         daily_calls: int,
         asks: bool,
     ) -> None:
@@ -60,6 +64,7 @@ class Learner:
         self._client = client
         self._policy = policy
         self._clock = clock
+        self._secret = secret
         self._daily_calls = daily_calls
         self._asks = asks
 
@@ -74,7 +79,7 @@ class Learner:
 
     async def store(self, job: Job, endpoint: Endpoint, window: Window, found: Extracted) -> list[Learned]:
         """Reconcile and write what a window taught, count what it cost, and mark its turns as learned from."""
-        accepted = found.drafts.accepted
+        accepted, unwanted = await self._db.read(lambda conn: self._wanted(conn, job.entity, found.drafts.accepted))
         vectors, grounds = await self._embedded(accepted)
         judged = await self._judged(job, endpoint, accepted, vectors, grounds, found.calls)
         grounds = replace(grounds, verdicts=judged.verdicts)
@@ -89,9 +94,25 @@ class Learner:
             await turns.set_learn(conn, job.entity, sorted(there), "done")
             if there:
                 await _count(conn, job, found, judged, now)
-            return learned
+            return learned + unwanted
 
         return await self._db.write(apply)
+
+    async def _wanted(
+        self, conn: Connection, entity: Entity, drafts: Sequence[FactDraft]
+    ) -> tuple[tuple[FactDraft, ...], list[Learned]]:
+        """The drafts that the person lets be learned, and the others with the reason."""
+        wishes = await preferences.get(conn, entity)
+        known = await denied.words(conn, entity)
+        denials = Denials(self._secret, entity)
+        kept, unwanted = [], []
+        for draft in drafts:
+            reason = _excluded(draft, wishes) or ("denied" if denials.forbid(draft.text, draft.quote, known) else None)
+            if reason is None:
+                kept.append(draft)
+            else:
+                unwanted.append(Learned(draft, Reject(reason), None))
+        return tuple(kept), unwanted
 
     async def _embedded(self, drafts: tuple[FactDraft, ...]) -> tuple[Vectors | None, Grounds]:
         """Vectors of drafts; None, and words alone to decide by, where there are none to be had."""
@@ -118,6 +139,14 @@ class Learner:
         if not doubts or await self.calls_left(self._clock.now()) - spent < RESERVED:
             return Judged({})
         return await judge(self._client, endpoint, doubts)
+
+
+def _excluded(draft: FactDraft, wishes: Preferences) -> str | None:
+    if not (wishes.learning and wishes.memory):
+        return "switched-off"
+    if draft.tag in wishes.excluded_tags:
+        return "excluded-tag"
+    return "excluded-patterns" if draft.type == "pattern" and not wishes.patterns else None
 
 
 async def _count(conn: Connection, job: Job, found: Extracted, judged: Judged, now: datetime) -> None:
