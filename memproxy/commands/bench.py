@@ -28,6 +28,20 @@ def bench_replay(
     raise typer.Exit(anyio.run(replay, file, conversations, budget, out, json_output))
 
 
+@bench.command("facts")
+def bench_facts(
+    facts: Annotated[int, typer.Option(help="Facts of the person that drafts are reconciled against.")] = 10_000,
+    drafts: Annotated[int, typer.Option(help="Drafts to reconcile.")] = 1_000,
+    people: Annotated[int, typer.Option(help="Everybody in the store.")] = 1_000,
+    all_facts: Annotated[int, typer.Option(help="Facts in the store, of everybody together.")] = 100_000,
+    json_output: JsonOption = False,
+) -> None:
+    """Measure what it costs to reconcile facts, beside embedding them, and what people do to their memory."""
+    from memproxy.bench.facts import Plan, measure
+
+    raise typer.Exit(anyio.run(measure, Plan(facts, drafts, people, all_facts), out, json_output))
+
+
 @bench.command("relay")
 def bench_relay(
     seconds: Annotated[float, typer.Option(help="Length of one slice of load.")] = 1.0,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from memproxy.extraction.lifetimes import Lifetimes
-from memproxy.extraction.sameness import reverses, says_the_same, shares_words
+from memproxy.extraction.sameness import Statement, reverses, says_the_same, shares_words
 from memproxy.extraction.slots import DEFAULT, Slots
 from memproxy.extraction.slots import canonical_slot as canonical_slot
 from memproxy.folding import content_key
@@ -35,6 +35,10 @@ class Near:
 
     fact: Fact
     cosine: float | None
+    statement: Statement = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "statement", Statement(self.fact.text))
 
 
 Verdicts = Mapping[tuple[str, str], Verdict]  # by the draft's content key and the fact's id
@@ -96,9 +100,10 @@ def reconcile(
     policy, verdicts = policy or Policy(), verdicts or {}
     if any(fact.status == "forgotten" and fact.turn_id == draft.turn_id is not None for fact in same_key):
         return Reject("forgotten")
-    resolves = _resolved(draft, near, duplicate)
+    said = Statement(draft.text)
+    resolves = _resolved(draft, said, near)
     current = next((fact for fact in same_key if fact.status == "current"), None)
-    twin = current or _twin(draft, near, duplicate, verdicts)
+    twin = current or _twin(said, near, duplicate, verdicts)
     if twin is not None:
         return Reinforce(twin.id, resolves)
     fact = as_fact(draft, now, policy)
@@ -107,21 +112,24 @@ def reconcile(
         return Reinforce(held.id) if held is not None else Insert(fact)
     if _is_ahead(fact, now) or fact.status == "expired":
         return Insert(fact)  # what will be, or was for a while, is no reason to drop what is
-    rivals = _rivals(draft, fact, near, policy, verdicts)
+    rivals = _rivals(said, fact, near, policy, verdicts)
     return _placed(draft, fact, same_key, rivals, resolves, _flag(fact, near, verdicts), now)
 
 
 def doubtful(draft: FactDraft, near: Sequence[Near], duplicate: float, band: float, policy: Policy) -> list[Near]:
-    """The facts so near to a draft that they may be one with it, and of which rules alone cannot tell."""
-    fact = as_fact(draft, datetime.now(UTC), policy)
-    return [
+    """The facts so near to a draft that they may be one with it, and rules cannot tell; the nearest first."""
+    said, slot = Statement(draft.text), policy.slots.key(policy.slots.canonical(draft.slot), draft.text)
+    key = content_key(draft.text)
+    unsure = [
         n
         for n in near
         if n.cosine is not None
         and n.cosine >= band
-        and not says_the_same(draft.text, n.fact.text, n.cosine, duplicate)
-        and not _takes_the_place_of(fact, n.fact, policy)
+        and n.fact.content_key != key
+        and not says_the_same(said, n.statement, n.cosine, duplicate)
+        and not _takes_the_place_of(said, slot, n, policy)
     ]
+    return sorted(unsure, key=lambda n: n.cosine or 0.0, reverse=True)
 
 
 def _placed(
@@ -149,11 +157,11 @@ def _placed(
     return Insert(fact, tuple(n.fact.id for n, _ in rivals), resolves, reason)
 
 
-def _twin(draft: FactDraft, near: Sequence[Near], duplicate: float, verdicts: Verdicts) -> Fact | None:
-    key = content_key(draft.text)
+def _twin(said: Statement, near: Sequence[Near], duplicate: float, verdicts: Verdicts) -> Fact | None:
+    key = content_key(said.text)
     for n in near:
         verdict = verdicts.get((key, n.fact.id))
-        if says_the_same(draft.text, n.fact.text, n.cosine, duplicate):
+        if says_the_same(said, n.statement, n.cosine, duplicate):
             return n.fact
         if verdict is not None and verdict.separation == "same":
             return n.fact
@@ -161,14 +169,14 @@ def _twin(draft: FactDraft, near: Sequence[Near], duplicate: float, verdicts: Ve
 
 
 def _rivals(
-    draft: FactDraft, fact: Fact, near: Sequence[Near], policy: Policy, verdicts: Verdicts
+    said: Statement, fact: Fact, near: Sequence[Near], policy: Policy, verdicts: Verdicts
 ) -> list[tuple[Near, Verdict]]:
     """The facts that cannot be current beside this one, and who says so."""
-    key = content_key(draft.text)
+    mine = policy.slots.key(fact.slot, fact.text)
     found = []
     for n in near:
-        verdict = verdicts.get((key, n.fact.id))
-        if reason := _takes_the_place_of(fact, n.fact, policy):
+        verdict = verdicts.get((fact.content_key, n.fact.id))
+        if reason := _takes_the_place_of(said, mine, n, policy):
             found.append((n, Verdict("conflicting_answer", "rules", reason)))
         elif verdict is not None and verdict.separation == "conflicting_answer":
             found.append((n, verdict))
@@ -184,12 +192,11 @@ def _flag(fact: Fact, near: Sequence[Near], verdicts: Verdicts) -> str:
     return ""
 
 
-def _takes_the_place_of(fact: Fact, other: Fact, policy: Policy) -> str:
+def _takes_the_place_of(said: Statement, slot: str | None, n: Near, policy: Policy) -> str:
     """Why two facts cannot both be current, or "": another value of the same attribute, or a change of mind."""
-    mine = policy.slots.key(fact.slot, fact.text)
-    if mine is not None and policy.slots.key(policy.slots.canonical(other.slot), other.text) == mine:
+    if slot is not None and policy.slots.key(policy.slots.canonical(n.fact.slot), n.fact.text) == slot:
         return "slot"
-    return "reversed" if reverses(fact.text, other.text) else ""
+    return "reversed" if reverses(said, n.statement) else ""
 
 
 def _may_not_lose(other: Fact, draft: FactDraft) -> bool:
@@ -199,11 +206,11 @@ def _may_not_lose(other: Fact, draft: FactDraft) -> bool:
     return draft.confidence < DOUBTFUL <= other.confidence
 
 
-def _resolved(draft: FactDraft, near: Sequence[Near], duplicate: float) -> tuple[str, ...]:
+def _resolved(draft: FactDraft, said: Statement, near: Sequence[Near]) -> tuple[str, ...]:
     """The open thread that a draft says is settled: the nearest about the same thing."""
     if draft.thread_status != "resolved":
         return ()
-    threads = [n for n in near if n.fact.thread_status == "open" and shares_words(draft.text, n.fact.text)]
+    threads = [n for n in near if n.fact.thread_status == "open" and shares_words(said, n.statement)]
     threads.sort(key=lambda n: n.cosine or 0.0, reverse=True)
     return tuple(n.fact.id for n in threads[:1])
 

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from memproxy.folding import fold
 from memproxy.recall.terms import terms
@@ -41,42 +42,72 @@ _LIKING = frozenset(terms("like likes love loves enjoy enjoys adore adores fond 
 _DISLIKING = frozenset(terms("hate hates dislike dislikes loathe loathes detest detests"))
 _FILLER = frozenset(terms("user person really very much quite is of on the a an to be"))
 _LIKED = "♥"
-_DENYING = _NEGATIONS | frozenset(terms(" ".join(_NEGATIONS))) | {"any", "anymor", "do", "does", "did"}
+_DENYING = frozenset(terms(" ".join(_NEGATIONS))).union(
+    _NEGATIONS, "any anymor do does did doesnt dont isnt hasnt wont cant didnt".split()
+)
 
 
-def says_the_same(text: str, known: str, cosine: float | None, duplicate: float) -> bool:
+class Statement:
+    """A short statement, read once however often it is compared."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words, folded."""
+        return _words(self.text)
+
+    @cached_property
+    def tells(self) -> _Tells:
+        """What tells it from a near one."""
+        return _tells(self.text, self.words)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names in it, folded."""
+        return _names(self.text)
+
+    @cached_property
+    def gist(self) -> list[str]:
+        """Its content words in order, with all ways of liking made one."""
+        return _gist(self.text)
+
+    @cached_property
+    def liking(self) -> bool | None:
+        """Whether it is about liking (True) or disliking (False) something, or about neither."""
+        return _liking(self.text, self.words)
+
+
+def says_the_same(draft: Statement, known: Statement, cosine: float | None, duplicate: float) -> bool:
     """Whether a known fact says all that the draft says: the same words, or near in meaning and no word missing.
 
     The order of words counts: "from Tolm to Brask" is not "from Brask to Tolm".
     """
-    if _tells(text) != _tells(known) or not _same_names(text, known):
+    gist, whole = draft.gist, known.gist
+    if not gist or (gist != whole and (cosine is None or cosine < duplicate or not _runs_through(gist, whole))):
         return False
-    gist, whole = _gist(text), _gist(known)
-    if not gist:
-        return False
-    return gist == whole or (cosine is not None and cosine >= duplicate and _runs_through(gist, whole))
+    return _same_names(draft, known) and draft.tells == known.tells
 
 
-def reverses(text: str, known: str) -> bool:
+def reverses(draft: Statement, known: Statement) -> bool:
     """Whether one says what the other denies, with nothing else to tell the two: a liking, or anything with a "not"."""
-    if not _same_names(text, known):
+    if draft.liking is not None and known.liking is not None and draft.liking != known.liking:
+        if draft.tells.past != known.tells.past:
+            return False  # somebody may hate what they loved
+        affirmed, denied = _object(draft.text), _object(known.text)
+    elif bool(draft.tells.negations) != bool(known.tells.negations):
+        affirmed, denied = _denied(draft.gist), _denied(known.gist)
+    else:
         return False
-    liked, once = _liking(text), _liking(known)
-    ours, theirs = _tells(text), _tells(known)
-    if liked is not None and once is not None and liked != once:
-        bare = replace(ours, negations=frozenset()) == replace(theirs, negations=frozenset())
-        return bare and _object(text) == _object(known) != []
-    if bool(ours.negations) == bool(theirs.negations):
+    if not affirmed or affirmed != denied or not _same_names(draft, known):
         return False
-    bare = replace(ours, negations=frozenset(), past=frozenset()) == replace(
-        theirs, negations=frozenset(), past=frozenset()
-    )
-    return bare and _denied(text) == _denied(known) != []
+    return draft.tells.affirmed() == known.tells.affirmed()
 
 
-def shares_words(text: str, known: str) -> bool:
+def shares_words(draft: Statement, known: Statement) -> bool:
     """Whether at least half of the content words of the shorter one stand in the other too."""
-    ours, theirs = set(_gist(text)), set(_gist(known))
+    ours, theirs = set(draft.gist), set(known.gist)
     return bool(ours and theirs) and 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
 
@@ -97,17 +128,23 @@ class _Tells:
     modifiers: frozenset[str]
     people: frozenset[str]
 
+    def affirmed(self) -> _Tells:
+        """The same without what denies, and without the tense (what is no longer so was so)."""
+        return replace(self, negations=frozenset(), past=frozenset())
 
-def _tells(text: str) -> _Tells:
-    words = _words(text)
+
+def _tells(text: str, words: frozenset[str]) -> _Tells:
+    signs = re.findall(r"\w[+#]+", text)
+    if not text.isascii():
+        signs += [c for c in fold(text) if unicodedata.category(c) == "So"]
     return _Tells(
         numbers=tuple(re.findall(r"\d+(?:[.,:/]\d+)*", text)),
-        signs=tuple(re.findall(r"\w[+#]+", text)) + tuple(c for c in fold(text) if unicodedata.category(c) == "So"),
+        signs=tuple(signs),
         negations=(words & _NEGATIONS) | {"not" for word in words if word.endswith("n't")},
         past=frozenset(word for word in words if word in _PAST or (len(word) > 4 and word.endswith("ed"))),
         opposites=words & _OPPOSITES,
         modifiers=words & _MODIFIERS,
-        people=people(text),
+        people=words & _PEOPLE,
     )
 
 
@@ -115,9 +152,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+(?:'\w+)?", fold(text).replace("'s ", " ")))
 
 
-def _same_names(one: str, other: str) -> bool:
+def _same_names(one: Statement, other: Statement) -> bool:
     """Whether each name in one text stands in the other too (however it is written there)."""
-    return all(_names(a) <= _words(b) for a, b in ((one, other), (other, one)))
+    return one.names <= other.words and other.names <= one.words
 
 
 def _names(text: str) -> frozenset[str]:
@@ -137,20 +174,18 @@ def _runs_through(part: Sequence[str], whole: Sequence[str]) -> bool:
     return all(word in left for word in part)
 
 
-def _liking(text: str) -> bool | None:
-    """Whether a statement is about liking (True) or disliking (False) something, or about neither."""
+def _liking(text: str, folded: frozenset[str]) -> bool | None:
     words = set(terms(text))
     if words & _DISLIKING:
         return False
     if not words & _LIKING:
         return None
-    return "not" not in words and not _words(text) & _NEGATIONS
+    return "not" not in words and not folded & _NEGATIONS
 
 
-def _denied(text: str) -> list[str]:
+def _denied(gist: Sequence[str]) -> list[str]:
     """What is affirmed or denied: the content words without those that deny."""
-    denying = _DENYING | {"doesnt", "dont", "isnt", "hasnt", "wont", "cant", "didnt"}
-    return [word for word in _gist(text) if word not in denying]
+    return [word for word in gist if word not in _DENYING]
 
 
 def _object(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.errors import EmbedderError
@@ -14,14 +14,16 @@ from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
 from memproxy.lifecycle.denials import Denials
 from memproxy.lifecycle.learning import Grounds, Learned, learn
-from memproxy.lifecycle.merging import Judged, find_doubts, judge
+from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
+from memproxy.lifecycle.neighbours import Neighbours, neighbours
 from memproxy.model import Entity, FactDraft, Job, speaker_of
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import ChatClient, Endpoint
 from memproxy.recall.passages import embedding_text
 from memproxy.settings import Facts
-from memproxy.store import denied, preferences, turns, usage
+from memproxy.store import denied, preferences, search, turns, usage
 from memproxy.store.preferences import Preferences
+from memproxy.store.search import Extent
 
 EXTRACT = "extract"  # what calls are made for, as `usage` counts them
 MERGE = "merge"
@@ -81,7 +83,8 @@ class Learner:
         """Reconcile and write what a window taught, count what it cost, and mark its turns as learned from."""
         accepted, unwanted = await self._db.read(lambda conn: self._wanted(conn, job.entity, found.drafts.accepted))
         vectors, grounds = await self._embedded(accepted)
-        judged = await self._judged(job, endpoint, accepted, vectors, grounds, found.calls)
+        seen = await self._db.read(lambda conn: _look(conn, job.entity, accepted, vectors, grounds))
+        judged = await self._judged(endpoint, seen.doubts if self._asks else (), found.calls)
         grounds = replace(grounds, verdicts=judged.verdicts)
         now = self._clock.now()
 
@@ -90,7 +93,9 @@ class Learner:
             there = {turn.id for turn in await turns.get_many(conn, job.entity, [turn.id for turn in window.turns])}
             kept = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there]
             rows = vectors[[i for i, _ in kept]] if vectors is not None and kept else None
-            learned = await learn(conn, job.entity, [d for _, d in kept], rows, grounds, job.session_id, now)
+            fresh = await search.extent(conn, job.entity) == seen.extent
+            nearby = [seen.nearby[i] for i, _ in kept] if fresh else None
+            learned = await learn(conn, job.entity, [d for _, d in kept], rows, grounds, job.session_id, now, nearby)
             await turns.set_learn(conn, job.entity, sorted(there), "done")
             if there:
                 await _count(conn, job, found, judged, now)
@@ -124,21 +129,27 @@ class Learner:
                 pass  # stored without: the indexer catches up when the embedder returns
         return None, Grounds(None, self._policy)
 
-    async def _judged(
-        self,
-        job: Job,
-        endpoint: Endpoint,
-        drafts: tuple[FactDraft, ...],
-        vectors: Vectors | None,
-        grounds: Grounds,
-        spent: int,
-    ) -> Judged:
-        if not self._asks:
-            return Judged({})
-        doubts = await self._db.read(lambda conn: find_doubts(conn, job.entity, drafts, vectors, grounds))
+    async def _judged(self, endpoint: Endpoint, doubts: Sequence[Doubt], spent: int) -> Judged:
         if not doubts or await self.calls_left(self._clock.now()) - spent < RESERVED:
             return Judged({})
         return await judge(self._client, endpoint, doubts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What stands near the drafts, as of when the entity's memory had this extent."""
+
+    extent: Extent
+    nearby: list[Neighbours]
+    doubts: list[Doubt]
+
+
+async def _look(
+    conn: Connection, entity: Entity, drafts: Sequence[FactDraft], vectors: Vectors | None, grounds: Grounds
+) -> _Seen:
+    extent = await search.extent(conn, entity)
+    nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
+    return _Seen(extent, nearby, await find_doubts(conn, entity, drafts, nearby, grounds))
 
 
 def _excluded(draft: FactDraft, wishes: Preferences) -> str | None:

@@ -20,14 +20,12 @@ from memproxy.extraction.reconcile import (
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection, Vectors
 from memproxy.lifecycle.indexing import fact_passages, reindex_repetitions, reindex_turn
+from memproxy.lifecycle.neighbours import Neighbours, neighbours
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft
-from memproxy.recall.terms import query_terms
-from memproxy.store import contradictions, receipts, search, turns
+from memproxy.store import contradictions, receipts, turns
 from memproxy.store import facts as fact_rows
 from memproxy.store import passages as passage_rows
 from memproxy.store import vectors as vectors_rows
-
-NEAR_LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,38 +64,39 @@ async def learn(
     grounds: Grounds,
     session_id: str | None,
     now: datetime,
+    nearby: Sequence[Neighbours] | None = None,
 ) -> list[Learned]:
     """Reconcile drafts one after the other, each against what the ones before it left.
 
-    `vectors` has one row a draft, or is None where no embedder is at hand: then words alone decide.
+    `vectors` has one row a draft, or is None where no embedder is at hand: then words alone decide. `nearby` is what
+    `neighbours` found for them, where it has been looked up already and still holds.
     """
-    out = []
+    if nearby is None:
+        nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
+    out: list[Learned] = []
+    fresh: dict[str, Vectors | None] = {}  # facts that came from the drafts before, which nobody has looked up
     for index, draft in enumerate(drafts):
         vector = vectors[index] if vectors is not None else None
+        cosines = dict(nearby[index])
+        for fact_id, other in fresh.items():
+            cosines[fact_id] = float(vector @ other) if vector is not None and other is not None else None
         same_key = await fact_rows.with_content_key(conn, entity, content_key(draft.text))
-        near = await near_facts(conn, entity, draft, vector, grounds)
+        near = await near_facts(conn, entity, draft, cosines, grounds.policy)
         change = reconcile(draft, same_key, near, grounds.duplicate, now, grounds.policy, grounds.verdicts)
-        out.append(Learned(draft, change, await _apply(conn, entity, draft, change, vector, grounds, session_id, now)))
+        fact = await _apply(conn, entity, draft, change, vector, grounds, session_id, now)
+        if isinstance(change, Insert) and fact is not None:
+            fresh[fact.id] = vector
+        out.append(Learned(draft, change, fact))
     return out
 
 
 async def near_facts(
-    conn: Connection, entity: Entity, draft: FactDraft, vector: Vectors | None, grounds: Grounds
+    conn: Connection, entity: Entity, draft: FactDraft, cosines: Neighbours, policy: Policy
 ) -> list[Near]:
-    """The current facts nearest to a draft in words and meaning, and those that fill its slot."""
-    proposal = await search.propose(
-        conn,
-        entity,
-        terms=query_terms(draft.text),
-        vector=vector,
-        model=grounds.info.model if grounds.info else None,
-        limit=NEAR_LIMIT,
-        kinds=("fact",),
-    )
-    cosines = {candidate.owner_id: candidate.cosine for candidate in proposal.candidates}
+    """The current facts among a draft's neighbours, and those that fill its slot."""
     found = await fact_rows.get_many(conn, entity, list(cosines))
-    slot = grounds.policy.slots.canonical(draft.slot)
-    if slot is not None and grounds.policy.slots.key(slot, draft.text) is not None:
+    slot = policy.slots.canonical(draft.slot)
+    if slot is not None and policy.slots.key(slot, draft.text) is not None:
         found += [f for f in await fact_rows.with_slot(conn, entity, slot) if f.id not in cosines]
     return [Near(fact, cosines.get(fact.id)) for fact in found if fact.status == "current"]
 

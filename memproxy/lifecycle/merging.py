@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from memproxy.errors import ProviderError
 from memproxy.extraction.reconcile import Verdicts, doubtful
 from memproxy.folding import content_key
-from memproxy.interfaces import Connection, Vectors
+from memproxy.interfaces import Connection
 from memproxy.lifecycle.learning import Grounds, near_facts
+from memproxy.lifecycle.neighbours import Neighbours
 from memproxy.model import Entity, Fact, FactDraft, Verdict
 from memproxy.prompts import merging as prompt
 from memproxy.providers.client import ChatClient, Endpoint
@@ -46,17 +47,16 @@ class Judged:
 
 
 async def find_doubts(
-    conn: Connection, entity: Entity, drafts: Sequence[FactDraft], vectors: Vectors | None, grounds: Grounds
+    conn: Connection, entity: Entity, drafts: Sequence[FactDraft], nearby: Sequence[Neighbours], grounds: Grounds
 ) -> list[Doubt]:
     """The pairs to ask about, the nearest of each draft. Without vectors there is nothing to be near by."""
-    if vectors is None or grounds.info is None:
-        return []
-    doubts = []
-    for index, draft in enumerate(drafts):
-        near = await near_facts(conn, entity, draft, vectors[index], grounds)
-        unsure = doubtful(draft, near, grounds.duplicate, grounds.band, grounds.policy)
-        unsure.sort(key=lambda n: n.cosine or 0.0, reverse=True)
-        doubts += [Doubt(draft, n.fact) for n in unsure[:NEAREST]]
+    doubts: list[Doubt] = []
+    for draft, cosines in zip(drafts, nearby, strict=True):
+        close = {id: cosine for id, cosine in cosines.items() if cosine is not None and cosine >= grounds.band}
+        if close:
+            near = await near_facts(conn, entity, draft, close, grounds.policy)
+            unsure = doubtful(draft, near, grounds.duplicate, grounds.band, grounds.policy)
+            doubts += [Doubt(draft, n.fact) for n in unsure[:NEAREST]]
     return doubts[:PAIRS]
 
 

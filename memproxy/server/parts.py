@@ -49,6 +49,7 @@ class Parts:
     plan: ExtractionPlan
     recaller: Recaller
     indexer: Indexer | None
+    learner: Learner
     worker: Worker
     memory: Memory
     curator: Curator
@@ -245,6 +246,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
             plan,
             recaller,
             indexer,
+            learner,
             worker,
             memory,
             curator,

@@ -91,6 +91,11 @@ async def with_slot(conn: Connection, entity: Entity, slot: str) -> list[Fact]:
     return [from_row(row) for row in await conn.all("facts_with_slot", **scoped(entity), slot=slot)]
 
 
+async def everything(conn: Connection, entity: Entity) -> list[Fact]:
+    """Every fact of whatever status, in the order they were made."""
+    return [from_row(row) for row in await conn.all("facts_all", **scoped(entity))]
+
+
 async def single_valued(conn: Connection, entity: Entity) -> list[Fact]:
     """The current facts of attributes that have one value at a time."""
     return [from_row(row) for row in await conn.all("facts_single_valued", **scoped(entity))]

@@ -315,6 +315,21 @@ SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND content_
 SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot = :slot AND status = 'current'
 ORDER BY id DESC;
 
+-- name: vectors_of_facts
+-- The vectors of current facts.
+SELECT p.owner_id, v.vector
+FROM facts f
+JOIN passages p ON p.tenant = f.tenant AND p.entity = f.entity AND p.kind = 'fact' AND p.owner_id = f.id
+    AND p.ordinal = 0
+JOIN vectors v ON v.tenant = p.tenant AND v.entity = p.entity AND v.passage_id = p.id
+WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'current' AND v.model = :model
+ORDER BY f.id;
+
+-- name: vectors_facts_without
+-- A fact without a vector of a model, if there is one.
+SELECT owner_id FROM passages
+WHERE tenant = :tenant AND entity = :entity AND kind = 'fact' AND (model IS NULL OR model <> :model) LIMIT 1;
+
 -- name: facts_single_valued
 -- Current facts of attributes that have one value at a time.
 SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot_key IS NOT NULL AND status = 'current'

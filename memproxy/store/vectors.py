@@ -105,6 +105,18 @@ async def of_passages(
     return {int(row["passage_id"]): from_blob(row["vector"]) for row in rows}
 
 
+async def of_facts(conn: Connection, entity: Entity, model: str, dimensions: int) -> tuple[list[str], Vectors]:
+    """The vectors of the current facts, shape (n, dimensions), and whose they are, in the same order."""
+    rows = await conn.all("vectors_of_facts", **scoped(entity), model=model)
+    blobs = b"".join(row["vector"] for row in rows)
+    return [row["owner_id"] for row in rows], np.frombuffer(blobs, "<f4").reshape(len(rows), dimensions)
+
+
+async def facts_without(conn: Connection, entity: Entity, model: str) -> bool:
+    """Whether some facts of an entity have no vector of a model (yet)."""
+    return bool(await conn.all("vectors_facts_without", **scoped(entity), model=model))
+
+
 async def cosines_of(
     conn: Connection, entity: Entity, vector: Vectors, model: str, passage_ids: Sequence[int]
 ) -> dict[int, float]:
