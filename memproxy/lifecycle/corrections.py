@@ -105,6 +105,7 @@ async def correct(
     await _change(conn, entity, fact, told, policy, CORRECTED, now)
     await fact_rows.insert(conn, entity, past, CORRECTED)
     await contradictions.lapse(conn, entity, fact.id, now)
+    await drop_derived(conn, entity, past)
     await _follow(conn, entity, past)
     return await existing(conn, entity, fact.id, forgotten=True)
 
@@ -209,9 +210,8 @@ async def _change(
 
 
 async def _follow(conn: Connection, entity: Entity, was: Fact) -> None:
-    """What was shown of a fact, or made of it, is not shown any more; its turn is read as its facts now allow."""
+    """What was shown of a fact is not shown again as it was; its turn is read as its facts now allow."""
     await receipts.redact(conn, entity, "fact", was.id)
-    await drop_derived(conn, entity, was)
     turn = await turns.get(conn, entity, was.turn_id) if was.turn_id else None
     if turn is not None:
         await reindex_turn(conn, entity, turn)

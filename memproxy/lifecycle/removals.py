@@ -84,6 +84,7 @@ async def remove_turn(conn: Connection, entity: Entity, turn_id: str) -> bool:
     if turn is None:
         return False
     for fact in await fact_rows.of_turns(conn, entity, [turn_id]):
+        await drop_derived(conn, entity, fact)
         await fact_rows.delete(conn, entity, fact.id)
     await _drop_summaries(conn, entity, turn.session_id, turn.content)
     await passages.remove(conn, entity, "turn", turn_id)

@@ -143,6 +143,65 @@ def test_a_fact_is_added_listed_searched_shown_edited_forgotten_and_restored(run
     assert [row["id"] for row in run("facts", "list", "--status", "current,forgotten", "--json").json] == [fact_id]
 
 
+def test_what_a_person_does_to_a_fact_has_a_command_each(run: Run) -> None:
+    note = run("facts", "note", "Lives in Tolm", "--slot", "city", "--tag", "home", "--json").json
+    assert (note["source_role"], note["slot"], note["tag"]) == ("user_explicit", "location", "home")
+    fact_id = note["id"]
+    fixed = run("facts", "correct", fact_id, "Lives in Tolmen", "--json").json
+    assert (fixed["id"], fixed["text"]) == (fact_id, "Lives in Tolmen")
+    assert run("facts", "pin", fact_id, "--json").json["pinned"] is True
+    assert run("facts", "unpin", fact_id, "--json").json["pinned"] is False
+    sure = run("facts", "confirm", fact_id, "--json").json
+    assert (sure["reinforced_count"], sure["confidence"]) == (1, 1.0)
+    assert run("facts", "resolve", fact_id).code == 1
+    groups = run("facts", "list", "--group", "--json").json["groups"]
+    assert [(group["tag"], group["items"][0]["label"]) for group in groups] == [("home", "verified")]
+    assert "verified" in run("facts", "list", "--group").out
+    people = run("facts", "show", fact_id).out
+    assert f"took the place of {run('facts', 'list', '--status', 'historical', '--json').json[0]['id']}" in people
+    assert "(corrected)" in people
+    assert run("facts", "threads").out.strip() == "nothing there"
+    run("facts", "forget", fact_id)
+    assert run("facts", "restore", fact_id, "--json").json["status"] == "current"
+    assert run("facts", "restore", fact_id).code == 1
+
+
+def test_a_fact_is_deleted_after_a_question_and_denied_for_good(run: Run, tmp_path: Path) -> None:
+    first, second = [run("facts", "add", f"Owns KANARY boat {name}", "--json").json["id"] for name in ("A", "B")]
+    assert run("facts", "delete", first, "--yes", "--json").json == {"deleted": {"facts": 1}}
+    assert run("facts", "delete", first, "-y").code == 1
+    denied = run("facts", "deny", second, "--json").json
+    assert denied["deleted"] == {"facts": 1}
+    assert run("denied", "add", "Owns KANARY boat C", "--json").json["deleted"] == {"facts": 0}
+    assert b"kanary" not in b"".join(path.read_bytes() for path in tmp_path.glob("memory.db*")).lower()
+    assert len(run("denied", "list", "--json").json) == 2
+    assert denied["id"] in run("denied", "list").out
+    assert run("denied", "allow", denied["id"], "--json").json == {"allowed": denied["id"]}
+    gone = run("denied", "allow", denied["id"])
+    assert (gone.code, "Nothing was denied" in gone.err) == (1, True)
+
+
+def test_preferences_are_shown_and_set(run: Run) -> None:
+    wanted = {"excluded_tags": [], "learning": True, "memory": True, "patterns": True}
+    assert run("preferences", "show", "--json").json == wanted
+    changed = run("preferences", "set", "--exclude", "medical", "--exclude", "work", "--no-learning", "--json").json
+    assert changed == {**wanted, "excluded_tags": ["medical", "work"], "learning": False}
+    assert "medical, work" in run("preferences", "show").out
+    assert run("preferences", "set", "--exclude", "", "--learning", "--json").json == wanted
+    run("preferences", "set", "--no-memory")
+    refused = run("facts", "add", "Owns a kayak")
+    assert (refused.code, "switched off" in refused.err) == (1, True)
+    assert run("facts", "add", "Owns a kayak", "-e", "ada").code == 0
+
+
+def test_what_was_believed_once_can_be_listed(run: Run) -> None:
+    run("facts", "add", "Owns a kayak")
+    assert run("facts", "list", "--as-of-txn", "2020-01-01", "--json").json == []
+    assert [row["text"] for row in run("facts", "list", "--as-of-valid", "2999-01-01", "--json").json] == [
+        "Owns a kayak"
+    ]
+
+
 def test_what_is_printed_for_people_is_word_for_word(run: Run) -> None:
     odd = "Likes [red]markup[/red], :dog: and [/] – 名前 \\[x]"
     assert odd in run("facts", "add", odd).out
@@ -153,7 +212,8 @@ def test_what_is_printed_for_people_is_word_for_word(run: Run) -> None:
 def test_each_person_has_a_memory_of_their_own(run: Run) -> None:
     fact_id = run("facts", "add", "Owns a kayak", "--entity", "ada", "--json").json["id"]
     assert run("facts", "list", "-e", "bea", "--json").json == []
-    for command in (("show", fact_id), ("forget", fact_id), ("edit", fact_id, "--text", "x")):
+    on_one = [(name, fact_id) for name in "show forget restore confirm pin unpin resolve deny".split()]
+    for command in (*on_one, ("edit", fact_id, "--text", "x"), ("correct", fact_id, "x"), ("delete", fact_id, "-y")):
         assert run("facts", *command, "-e", "bea").code == 1
     assert len(run("facts", "list", "-e", "ada", "--json").json) == 1
 
@@ -176,6 +236,12 @@ def test_restoring_beside_the_same_statement_fails_and_says_which(run: Run) -> N
         (["facts", "edit", "nope"], 2, "--text, --pinned or --restore"),
         (["facts", "list", "--status", "bogus"], 2, "current, historical, expired, quarantined, forgotten"),
         (["facts", "list", "--limit", "0"], 2, "--limit"),
+        (["facts", "list", "--as-of-txn", "soon"], 2, "2026-11-30"),
+        (["facts", "confirm", "nope"], 1, "No such fact"),
+        (["facts", "deny", "nope"], 1, "No such fact"),
+        (["facts", "delete", "nope", "-y"], 1, "No such fact"),
+        (["facts", "note", "…"], 1, "needs words"),
+        (["preferences", "set"], 1, "Nothing to change"),
         (["facts", "list", "--entity", ""], 2, "1 to 255"),
         (["facts", "list", "--entity", "a\nb"], 2, "control character"),
         (["facts", "list", "--config", "nowhere.json"], 2, "nowhere.json"),
