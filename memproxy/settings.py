@@ -202,6 +202,7 @@ class Facts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     single_slots: list[str] = []  # further attributes that have one value at a time
     slot_names: dict[str, str] = {}  # further names of attributes: {"abode": "location"}
     gate: Literal["auto", "model", "rules"] = "auto"  # who decides whether two near statements are one
+    rule_packs: list[str] = []  # what is also kept in structured form: "health"
     inline_contradictions: bool = False  # notice in passing that a message says otherwise than memory
     # Sides that exclude each other, each with its words: Moss cannot be a cat here and a dog there.
     exclusive_families: dict[str, dict[str, list[str]]] = msgspec.field(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from memproxy.extraction.lifetimes import Lifetimes
+from memproxy.extraction.packs import Pack
 from memproxy.extraction.sameness import Statement, reverses, says_the_same, shares_words
 from memproxy.extraction.slots import DEFAULT, Slots
 from memproxy.extraction.slots import canonical_slot as canonical_slot
@@ -27,6 +28,7 @@ class Policy:
 
     slots: Slots = DEFAULT
     lifetimes: Lifetimes = field(default_factory=Lifetimes)
+    packs: tuple[Pack, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from memproxy.errors import EmbedderError
 from memproxy.extraction.extract import Extracted
 from memproxy.extraction.lifetimes import Lifetimes
+from memproxy.extraction.packs import load
 from memproxy.extraction.reconcile import Policy, Reject
 from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
@@ -43,7 +44,7 @@ def policy_of(facts: Facts) -> Policy:
         days(facts.low_days),
         days(facts.medium_days),
     )
-    return Policy(Slots.with_more(facts.single_slots, facts.slot_names), lifetimes)
+    return Policy(Slots.with_more(facts.single_slots, facts.slot_names), lifetimes, load(facts.rule_packs))
 
 
 class Learner:

@@ -21,6 +21,7 @@ from memproxy.folding import content_key
 from memproxy.interfaces import Connection, Vectors
 from memproxy.lifecycle.indexing import fact_passages, reindex_repetitions, reindex_turn
 from memproxy.lifecycle.neighbours import Neighbours, neighbours
+from memproxy.lifecycle.profile import note
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft
 from memproxy.store import contradictions, receipts, turns
 from memproxy.store import facts as fact_rows
@@ -134,6 +135,8 @@ async def _insert(
         await vectors_rows.add_vectors(conn, entity, grounds.info.model, [(ids[0], vector)])
     if fact.status == "quarantined" and fact.turn_id:
         await hide_quote(conn, entity, fact)
+    if fact.status == "current":
+        await note(conn, entity, fact, grounds.policy.packs, now)
     return fact
 
 

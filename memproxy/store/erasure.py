@@ -14,6 +14,7 @@ _STEPS = (
     ("hidden_spans", "erase_hidden_spans"),
     ("fact_changes", "erase_fact_changes"),
     ("fact_reinforcements", "erase_fact_reinforcements"),
+    ("profile_entries", "erase_profile"),
     ("contradictions", "erase_contradictions"),
     ("collisions", "erase_collisions"),
     ("facts", "erase_facts"),
