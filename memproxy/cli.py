@@ -13,7 +13,9 @@ from memproxy import __version__
 from memproxy.commands import changes, entities, running
 from memproxy.commands.bench import bench
 from memproxy.commands.console import out, tell
+from memproxy.commands.disputes import collisions, contradictions
 from memproxy.commands.jobs import jobs
+from memproxy.commands.profile import profile
 from memproxy.commands.turns import turns
 from memproxy.commands.wishes import denied, preferences
 from memproxy.errors import MemproxyError, Problem, SettingsError
@@ -28,6 +30,9 @@ app.add_typer(running.app)
 for name, group in (
     ("facts", changes.facts),
     ("turns", turns),
+    ("contradictions", contradictions),
+    ("collisions", collisions),
+    ("profile", profile),
     ("preferences", preferences),
     ("denied", denied),
     ("jobs", jobs),

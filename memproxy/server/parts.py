@@ -17,10 +17,12 @@ from memproxy.errors import EmbedderError, StoreError
 from memproxy.events import Metrics
 from memproxy.interfaces import Clock, Connection, Embedder
 from memproxy.lifecycle.curation import Curator
+from memproxy.lifecycle.disputes import Disputes
 from memproxy.lifecycle.expiry import expire
 from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
 from memproxy.lifecycle.indexing import Indexer
 from memproxy.lifecycle.learner import Learner, policy_of
+from memproxy.lifecycle.profile import Profiles
 from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
@@ -53,6 +55,8 @@ class Parts:
     worker: Worker
     memory: Memory
     curator: Curator
+    disputes: Disputes
+    profiles: Profiles
     clock: Clock
     metrics: Metrics
     mark: HopMark  # of what this memory's proxies send upstream
@@ -250,6 +254,8 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
             worker,
             memory,
             curator,
+            Disputes(db, settings.facts.exclusive_families, clock),
+            Profiles(db, policy.packs, clock),
             clock,
             metrics,
             mark,

@@ -10,7 +10,9 @@ from urllib.parse import parse_qs
 import msgspec
 
 from memproxy.errors import Problem
+from memproxy.lifecycle.profile import ProfileChanges
 from memproxy.model import FactDraft, FactStatus, FactType, Lifetime, SourceRole, ThreadStatus
+from memproxy.store.contradictions import Decision
 
 MAX_BODY = 16 * 1024 * 1024
 MAX_PAGE = 500
@@ -139,6 +141,43 @@ class PreferenceFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
             tags = (tag.strip().casefold() for tag in given["excluded_tags"])
             given["excluded_tags"] = tuple(dict.fromkeys(tag for tag in tags if tag))
         return given
+
+
+class ResolveFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """How a contradiction is decided."""
+
+    decision: Decision
+    note: Text | None = None
+
+
+class HoldFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Why a contradiction is left be."""
+
+    note: Text | None = None
+
+
+class SettleFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which side of a collision is right."""
+
+    side: Label
+    note: Text | None = None
+
+
+Entries = dict[Label, list[Text | dict[str, str]]]
+
+
+class ProfileFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Entries of a profile, by field: the only ones, further ones, and the names of those that hold no more."""
+
+    set: Entries = {}
+    add: Entries = {}
+    remove: dict[Label, list[Text]] = {}
+
+    def changes(self) -> ProfileChanges:
+        """What is to be changed. Raises Problem where that is nothing."""
+        if not (self.set or self.add or self.remove):
+            raise Problem(400, "Nothing to change", 'Send for example {"add": {"allergies": ["penicillin"]}}.')
+        return ProfileChanges(self.set, self.add, self.remove)
 
 
 class PastTurnFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

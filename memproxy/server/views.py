@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from memproxy.lifecycle.disputes import Standing
 from memproxy.model import BlockItem, ContextBlock, Fact, Job, Receipt, Turn
+from memproxy.store.contradictions import Contradiction
 from memproxy.store.denied import Denial
 from memproxy.store.evidence import Behind
 from memproxy.store.facts import FactChange
 from memproxy.store.preferences import Preferences
+from memproxy.store.profile import ProfileEntry
 
 FACT_FIELDS = (
     "id text type tag slot significance confidence source_role quote turn_id status valid_from valid_until recorded_at "
@@ -94,6 +97,28 @@ def preferences(row: Preferences) -> dict[str, Any]:
 def denial(row: Denial) -> dict[str, Any]:
     """That something was denied; not what."""
     return {"id": row.id, "denied_at": plain(row.denied_at)}
+
+
+def contradiction(row: Contradiction) -> dict[str, Any]:
+    """A contradiction with both sides."""
+    return {name: plain(value) for name, value in asdict(row).items() if name != "held_value"}
+
+
+def collision(row: Standing) -> dict[str, Any]:
+    """A collision with the facts of each side, and of a settled one what still says otherwise."""
+    shown = {name: plain(value) for name, value in asdict(row.collision).items()}
+    sides = {side: [{"id": f.id, "text": f.text} for f in facts] for side, facts in row.sides.items()}
+    return {**shown, "sides": sides, "residue": [{"id": f.id, "text": f.text} for f in row.residue]}
+
+
+def profile_entry(row: ProfileEntry) -> dict[str, Any]:
+    """One entry of a profile."""
+    return {name: plain(value) for name, value in asdict(row).items()}
+
+
+def profile(fields: Mapping[str, Sequence[ProfileEntry]]) -> dict[str, Any]:
+    """The entries that hold, by field."""
+    return {"fields": {name: [profile_entry(row) for row in rows] for name, rows in fields.items()}}
 
 
 def turn(row: Turn) -> dict[str, Any]:

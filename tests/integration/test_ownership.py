@@ -32,6 +32,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/turns"): {"session": "s", "turns": [TURN]},
     ("POST", "/denied"): {"text": "Owns a kayak"},
     ("PUT", "/preferences"): {"memory": False},
+    ("POST", "/contradictions/{contradiction}/resolve"): {"decision": "neither"},
+    ("POST", "/collisions/{collision}/settle"): {"side": "cat"},
+    ("PATCH", "/profile"): {"add": {"allergies": ["latex"]}},
 }
 
 
@@ -42,13 +45,32 @@ async def everything(world: World, who: str) -> dict[str, str]:
     await world.drain()
     denied = await world.client.post(world.of(who, "/denied"), json={"text": "Likes snow"})
     [fact], [turn, *_] = await world.rows(who), await world.turns(who)
-    return {"fact": fact["id"], "turn": turn["id"], "denied": denied.json()["id"]}
+    ids = {"fact": fact["id"], "turn": turn["id"], "denied": denied.json()["id"]}
+    return ids | await disputes(world, who)
+
+
+async def disputes(world: World, who: str) -> dict[str, str]:
+    """A contradiction and a collision of somebody's; their ids."""
+    for text in ("Has a dog called Moss", "Moss is a cat"):
+        await world.seed(who, text)
+    await world.client.post(world.of(who, "/notes"), json={"text": "Lives in Tolm", "slot": "location"})
+    world.ext.reply(facts({"text": "Lives in Brask", "quote": "I live in Brask", "slot": "location"}))
+    await world.chat(who, [user("I live in Brask")])
+    await world.drain()
+    found = {}
+    for kind in ("contradiction", "collision"):
+        [row] = (await world.client.get(world.of(who, f"/{kind}s"))).json()["items"]
+        found[kind] = row["id"]
+    return found
+
+
+LISTED = ("/turns", "/denied", "/preferences", "/contradictions", "/collisions", "/profile")
 
 
 async def left(world: World, who: str) -> list[Any]:
     """All that a person has."""
     rows = await world.rows(who, status="current,historical,expired,quarantined,forgotten")
-    more = [(await world.client.get(world.of(who, path))).json() for path in ("/turns", "/denied", "/preferences")]
+    more = [(await world.client.get(world.of(who, path))).json() for path in LISTED]
     return [rows, await world.rows(who, status="current"), *more]
 
 
@@ -74,7 +96,7 @@ async def test_l58_an_id_of_somebody_else_is_not_there_and_nothing_happens(
 
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
 async def test_l58_an_id_that_nobody_has_matches_nothing_and_says_so(world: World, method: str, path: str) -> None:
-    ids = dict.fromkeys(("fact", "turn", "denied"), "0" * 32)
+    ids = dict.fromkeys(("fact", "turn", "denied", "contradiction", "collision"), "0" * 32)
     body = BODIES.get((method, path.removeprefix(PREFIX)))
     is_problem(await world.client.request(method, url(world, path, "Bo", ids), json=body), 404)
     assert (await world.client.get(world.own("entities"))).json()["items"] == []
@@ -92,7 +114,8 @@ async def test_l58_a_key_reaches_no_route_of_somebody_else(tmp_path: Path, keys:
         fact = await world.client.post(
             world.of("Ada", "/facts"), json={"text": "Owns a canoe"}, headers={"X-MemG-Key": "key-admin"}
         )
-        ids = {"fact": fact.json()["id"], "turn": "0" * 32, "denied": "0" * 32}
+        none = dict.fromkeys(("turn", "denied", "contradiction", "collision"), "0" * 32)
+        ids = {"fact": fact.json()["id"], **none}
         for method, path in OF_ENTITIES:
             body = BODIES.get((method, path.removeprefix(PREFIX)))
             address = url(world, path, "Ada", ids) + "?query=canoe"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp
 
 from memproxy.server.access import Access
-from memproxy.server.api import entities, facts, process, turns, wishes
+from memproxy.server.api import disputes, entities, facts, process, profile, turns, wishes
 from memproxy.server.api.application import application
 from memproxy.server.api.call import Handler
 from memproxy.server.parts import Parts
@@ -41,6 +41,19 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/memproxy/v1/entities/{entity}/facts/{fact}/deny", facts.deny_fact),
     ("POST", "/memproxy/v1/entities/{entity}/notes", facts.create_note),
     ("GET", "/memproxy/v1/entities/{entity}/threads", facts.list_threads),
+    ("GET", "/memproxy/v1/entities/{entity}/contradictions", disputes.list_contradictions),
+    ("GET", "/memproxy/v1/entities/{entity}/contradictions/counts", disputes.count_contradictions),
+    (
+        "POST",
+        "/memproxy/v1/entities/{entity}/contradictions/{contradiction}/resolve",
+        disputes.resolve_contradiction,
+    ),
+    ("POST", "/memproxy/v1/entities/{entity}/contradictions/{contradiction}/hold", disputes.hold_contradiction),
+    ("GET", "/memproxy/v1/entities/{entity}/collisions", disputes.list_collisions),
+    ("POST", "/memproxy/v1/entities/{entity}/collisions/{collision}/settle", disputes.settle_collision),
+    ("GET", "/memproxy/v1/entities/{entity}/profile", profile.get_profile),
+    ("GET", "/memproxy/v1/entities/{entity}/profile/history", profile.get_history),
+    ("PATCH", "/memproxy/v1/entities/{entity}/profile", profile.patch_profile),
     ("GET", "/memproxy/v1/entities/{entity}/denied", wishes.list_denied),
     ("POST", "/memproxy/v1/entities/{entity}/denied", wishes.deny_text),
     ("DELETE", "/memproxy/v1/entities/{entity}/denied/{denied}", wishes.allow),

@@ -1,0 +1,26 @@
+"""What is known of a person in structured form."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from memproxy.server import views
+from memproxy.server.api.call import Call, answer
+from memproxy.server.requests import ProfileFields, decode
+
+
+async def get_profile(call: Call) -> Response:
+    """The entries that hold, by field."""
+    return answer(views.profile(await call.parts.profiles.current(call.entity)))
+
+
+async def get_history(call: Call) -> Response:
+    """What ever held, the newest first."""
+    rows = await call.parts.profiles.history(call.entity, call.query.text("field"))
+    return answer({"items": [views.profile_entry(row) for row in rows], "next_cursor": None})
+
+
+async def patch_profile(call: Call) -> Response:
+    """Set, add and remove entries by hand, all or none."""
+    entity, changes = call.entity, decode(await call.body(), ProfileFields).changes()
+    return answer(views.profile(await call.parts.profiles.change(entity, changes)))
