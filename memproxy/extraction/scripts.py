@@ -12,10 +12,10 @@ from dataclasses import replace
 from memproxy.extraction.guards.patterns import Pattern
 from memproxy.model import FactDraft
 
-_LATIN = Pattern("[A-Za-z\u00c0-\u024f]")
-_DENSE = Pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")  # a character is about half a word
-_OTHER = Pattern("[\u0370-\u1fff]")
-_WEIGHT = 3
+_LATIN = Pattern("[A-Za-z\u00c0-\u024f]+")
+_DENSE = Pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_OTHER = Pattern("[\u0370-\u1fff]+")
+_TO_A_WORD = 1.5  # dense characters
 _ENOUGH = 4  # characters of a quotation that can stand for itself
 
 
@@ -28,10 +28,10 @@ def translated(draft: FactDraft) -> FactDraft:
 
 
 def _script(text: str) -> str | None:
-    """The script that most of a text is in, by the weight of its letters; None for a text without letters."""
-    weights = {
+    """The script that most of a text is in, by words; None for a text without letters."""
+    weights: dict[str, float] = {
         "latin": len(_LATIN.findall(text)),
-        "dense": _WEIGHT * len(_DENSE.findall(text)),
+        "dense": len(_DENSE.findall(text)) / _TO_A_WORD,
         "other": len(_OTHER.findall(text)),
     }
     script = max(weights, key=lambda name: weights[name])

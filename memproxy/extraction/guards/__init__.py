@@ -30,8 +30,8 @@ from memproxy.extraction.guards.subject import about_others, about_the_assistant
 Guard = Callable[[Claim], bool]
 
 GUARDS: tuple[tuple[Rejection, Guard], ...] = (
-    (Rejection.META, comments),
     (Rejection.SPEAKER, labels_a_speaker),
+    (Rejection.META, comments),
     (Rejection.ASSISTANT, about_the_assistant),
     (Rejection.ASSISTANT, to_the_assistant),
     (Rejection.PASTED, pasted),

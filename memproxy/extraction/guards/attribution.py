@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from memproxy.extraction.guards.claim import Claim
-from memproxy.extraction.guards.lexicon import FIRST, MY_PEOPLE, PEOPLE, THIRD
+from memproxy.extraction.guards.lexicon import FIRST, MY_PEOPLE, OF_PEOPLE, PEOPLE, THIRD
 from memproxy.extraction.guards.patterns import Pattern, lexicon
 from memproxy.folding import fold
 
@@ -23,7 +22,9 @@ _PHRASE_OF_SPEECH = lexicon(
 _ANY_PERSON = lexicon(
     "user | the person | their | they | them | his | her | she | he | him | seine?r? | ihr\\w? | sa | son | su | sus"
 )
-_NAME = Pattern(r"(?<=\s)[^\W\d_a-zß-öø-ÿ][\w'’-]+")
+_CALLED = Pattern(
+    rf"(?:{PEOPLE.source}),? (?:is called |called |named |heisst |s'appelle |se llama )?(?P<name>[^\W\d_]{{2,}})"
+)
 
 
 def of_somebody_else(claim: Claim) -> bool:
@@ -31,9 +32,9 @@ def of_somebody_else(claim: Claim) -> bool:
     is no dislike of the person's.
     """
     told = claim.told
-    if PEOPLE.search(told) or THIRD.search(told) or _names_one(claim):
-        return False
     said = claim.said
+    if OF_PEOPLE.match(told) or THIRD.search(told) or _shares_one(told, said) or _names_one(claim):
+        return False
     own = _without_people(said)
     if FIRST.search(own):
         return False
@@ -55,20 +56,18 @@ def _without_people(words: str) -> str:
     return MY_PEOPLE.sub(" ", words)
 
 
+def _shares_one(told: str, said: str) -> bool:
+    """Whether the text speaks of the same relative as the words do: "has a sister who hates opera"."""
+    return any(match[0].split()[-1] in told for match in MY_PEOPLE.finditer(said))
+
+
 def _names_one(claim: Claim) -> bool:
-    """Whether the text names somebody that the quoted sentence names: then it is phrased of them."""
-    sentence = fold(claim.sentence)
-    names = [fold(name) for name in _NAME.findall(" " + claim.text)[:8]]
-    return bool(MY_PEOPLE.search(sentence)) and any(
-        re.search(rf"{_relation_before(name)}", sentence) is not None for name in names
-    )
+    """Whether the text names somebody as the sentence does beside what they are to the person: "my sister Jorun"."""
+    names = (match["name"] for match in _CALLED.finditer(fold(claim.sentence)))
+    return any(name in _WORD.findall(claim.told) and name.capitalize() in claim.sentence for name in names)
 
 
-def _relation_before(name: str) -> str:
-    return rf"(?:{_RELATED})\s(?:\w+\s)?{re.escape(name)}(?!\w)"
-
-
-_RELATED = PEOPLE.source
+_WORD = Pattern(r"\w+")
 
 
 def _last_subject(lead: str) -> str | None:

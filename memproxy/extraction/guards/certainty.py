@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 
-from memproxy.extraction.guards.claim import Claim
+from memproxy.extraction.guards.claim import Claim, Clause, clauses
 from memproxy.extraction.guards.patterns import lexicon
 
 # Words by which an extractor tells what it only concludes.
@@ -50,7 +50,9 @@ _OPEN = lexicon(
 # What keeps it open in the fact's text: a hedge, a wish, a plan, a condition.
 _KEPT = lexicon(
     """
-    might | may | maybe | perhaps | possibl[ey] | probabl[ey] | likely | considers? | considering | thinks? | thinking
+    might
+    (?<!in )(?<!of )(?<!by )(?<!since )(?<!until )(?<!this )(?<!next )(?<!last )(?<!early )(?<!late )may(?= [a-z])
+    maybe | perhaps | possibl[ey] | probabl[ey] | likely | considers? | considering | thinks? | thinking
     thoughts?
     plans? | planning | planned | wants? | hopes? | hoping | would | could | wish(?:es)? | intends? | dreams? | unsure
     undecided | not sure
@@ -100,8 +102,15 @@ def certainty_raised(claim: Claim) -> bool:
     """Whether the person left it open ("I might go to Oslo") and the text does not ("Goes to Oslo")."""
     if _KEPT.search(claim.told):
         return False
-    drawn = claim.drawn()
-    if any(_OPEN.search(clause.words) for clause in drawn):
-        return bool(drawn) and all(_OPEN.search(clause.words) for clause in drawn)
-    before = " ".join(claim.lead.split()[-3:])
-    return not re.search(r"[,:;]$", before) and _OPEN.search(before) is not None
+    drawn = claim.drawn
+    if drawn and all(_OPEN.search(clause.words) for clause in drawn):
+        return True
+    return _opened_by_a_word(claim, drawn)
+
+
+def _opened_by_a_word(claim: Claim, drawn: list[Clause]) -> bool:
+    """Whether a clause of nothing but a hedge stands before what was drawn from: "Perhaps, I move to Oslo"."""
+    whole = clauses(claim.sentence)
+    return any(
+        _OPEN.fullmatch(before.words.strip(" ,.")) is not None and after in drawn for before, after in pairwise(whole)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from memproxy.extraction.guards.lexicon import FIRST
 from memproxy.extraction.guards.patterns import Pattern, lexicon
@@ -21,10 +22,9 @@ class Clause:
 
     words: str
     asked: bool = False  # it ends in a question mark
-    lead: bool = False  # it stands before the quoted words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what many guards ask for is worked out once
 class Claim:
     """What a model proposes to remember, and the words it says to have it from."""
 
@@ -36,38 +36,41 @@ class Claim:
     turns: Sequence[Turn] = ()  # the person's, in order; the turn is one of them
     context: Sequence[Turn] = ()  # the assistant's, just before
 
-    @property
+    @cached_property
     def told(self) -> str:
         """The fact's text, folded."""
         return fold(self.text)
 
-    @property
+    @cached_property
     def quote(self) -> str:
         """The person's words, as they stand in the turn."""
         return self.turn.content[self.start : self.end]
 
-    @property
+    @cached_property
     def said(self) -> str:
         """The person's words, folded."""
         return fold(self.quote)
 
-    @property
+    @cached_property
     def lead(self) -> str:
         """What the sentence says before the quoted words, folded."""
         return fold(self.turn.content[self._opening() : self.start])
 
-    @property
+    @cached_property
     def sentence(self) -> str:
         """The sentence or sentences around the quoted words, as they stand in the turn."""
         close = _END.search(self.turn.content, max(self.start, self.end - 1), self.end + _LONGEST_LEAD)
         return self.turn.content[self._opening() : close.end() if close else self.end + _LONGEST_LEAD]
 
+    @cached_property
     def drawn(self) -> list[Clause]:
-        """The clauses that the fact's text shares most words with: of the quoted words, else of their sentence.
+        """The clauses of the sentence that the fact's text shares most words with, among those that were quoted.
 
-        All of the quoted words where no clause shares any (another language, other words).
+        All of those where no clause shares any (another language, other words).
         """
-        within = clauses(self.quote if len(self.quote.split()) > 2 else self.sentence)
+        whole = clauses(self.sentence)
+        quoted = [_strip(clause.words) for clause in clauses(self.quote)]
+        within = [clause for clause in whole if any(part and part in clause.words for part in quoted)] or whole
         words = set(terms(self.text))
         shared = [len(words & set(terms(clause.words))) for clause in within]
         most = max(shared, default=0)
@@ -80,6 +83,10 @@ class Claim:
         return ends[-1] if ends else earliest
 
 
+def _strip(words: str) -> str:
+    return words.strip(" .,;:!?…。，、；：！？¿¡\"'()")
+
+
 def overlap(text: str, words: str) -> float:
     """The share of a text's content words that stand in other words too."""
     of_text = set(terms(text))
@@ -88,15 +95,16 @@ def overlap(text: str, words: str) -> float:
 
 _END = Pattern(r"[.!?…؟]++[\"'”’)\]»]*+(?=\s|\Z)|[。！？]+|\n+")
 _CONJUNCTION = (
-    "but|although|though|while|whereas|because|since|so|yet|however|"
-    "aber|sondern|obwohl|weil|denn|während|mais|parce que|car|alors que|pero|sino|aunque|porque|mientras|"
-    "ma|però|perché|mentre|anche se|mas|porém|embora|maar|want|omdat|hoewel|men|eftersom|ale|ponieważ|"
-    "но|однако|потому что|хотя|зато"
+    "but|although|though|whereas|because|however|aber|sondern|obwohl|weil|während|mais|parce que|alors que|pero|sino|"
+    "aunque|porque|mientras|però|perché|mentre|anche se|porém|embora|maar|omdat|hoewel|eftersom|ponieważ|но|однако|"
+    "потому что|хотя|зато"
 )
+_BEHIND_A_COMMA = "so|yet|since|while|denn|car|ma|mas|want|men|ale|и|а"  # words of another meaning elsewhere
 # Where one statement ends and another begins, whatever stands around.
 _HARD = Pattern(
     rf"\s*[;；：—–()\n]\s*|(?=¿)|:\s+|\s+-\s+|"
-    rf"[,，、]?\s+(?<!nothing )(?<!anything )(?<!nobody )(?<!all )(?=(?:{_CONJUNCTION})\s)"
+    rf"[,，、]?\s+(?<!nothing )(?<!anything )(?<!nobody )(?<!all )(?=(?:{_CONJUNCTION})\s)|"
+    rf"[,，]\s+(?=(?:{_BEHIND_A_COMMA})\s)"
     rf"|\s+(?=(?:and|und|et|y|e|en|och|og|и) (?:i|we|my|it|the|ich|wir|je|j'|nous|yo|io|eu|ik|jag|jeg|я|мы)\b)"
     rf"|但是|但|可是|不过|因为|所以|虽然|けど|けれど|でも|から、|ので",
     re.IGNORECASE,
@@ -115,11 +123,13 @@ _OPENS = lexicon(
     """
 )
 _FIRST_ENDING = Pattern(r"(?:\w+ )?(?:soy|estoy|voy|he|ho|sono|sou|estou|vou|(?!no\b|como\b)\w{2,}o) \w")
+_BLANKS = Pattern(r"[^\S\n]+")
 _UNSPACED = Pattern("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def clauses(text: str) -> list[Clause]:
     """The statements of a text, in order, each with whether a question mark ends it."""
+    text = _BLANKS.sub(" ", text)
     found: list[Clause] = []
     start = 0
     for end in [*(match.end() for match in _END.finditer(text)), len(text)]:

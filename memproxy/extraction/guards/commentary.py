@@ -14,7 +14,7 @@ _REMARK = Pattern(
       | (?:the\ )?(?:memory\ |web\ )?search(?:es)?\ (?:returned|found|gave|yielded|showed)
       | nothing\ (?:to|was|relevant|new|notable|personal)\b | there\ (?:is|are|was|were)\ (?:no|nothing)\b )
     (?=.*\b(?:extract|find|found|identify|determine|note|record|report|remember|store|provided|given|mentioned|stated
-      |shared|available|facts?|information|details|results?|nothing|returned)\b)
+      |shared|available|facts?|information|details|results?|matches|nothing|returned)\b)
     | (?:the|this)\ (?:conversation|chat|text|message|transcript|input|turn|exchange|quote)s?
       \ (?:is|are|does|do|contains?|holds?|has|have|only|provides?|shows?|consists?|was|suggests?|mentions?)\b
     | (?:the\ )?user
@@ -30,7 +30,7 @@ _REMARK = Pattern(
     | [oa]\ usuári[oa]\ (?:pergunta|perguntou|quer\ saber|cumprimenta)\b
     | пользователь\ (?:спрашивает|спросил|хочет\ узнать|поздоровался|просит)
     | 用户(?:询问|问|想知道|请求|打招呼|提问) | ユーザーは?.{0,20}(?:尋ね|質問し|聞い|挨拶)
-    사용자(?:가|는).{0,20}(?:물었|질문|인사)
+    | 사용자(?:가|는).{0,20}(?:물었|질문|인사)
     """
 )
 # A request, retold as if it said something of the person. "Asked for a raise" may do so; its words tell.

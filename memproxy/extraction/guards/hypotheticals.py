@@ -17,7 +17,7 @@ _UNREAL = Pattern(
     r"viviera|pudiera)|ojalá|"
     r"se (?:io )?(?:fossi|avessi|potessi|vivessi)|se (?:eu )?(?:fosse|tivesse|pudesse|morasse)|"
     r"als ik (?:\S+ ){0,5}?(?:was|had|zou)\b|om jag (?:vore|hade)|hvis jeg (?:var|hadde|havde)|gdybym|"
-    r"если бы|будь я |如果我是|要是我|假如我|もし(?:私が|僕が|も)?|만약 (?:내가|제가)"
+    r"если бы|будь я |如果我是|要是我|假如我|もし(?!れ)|만약 (?:내가|제가)"
 )
 # What opens a supposition that may go on for sentences.
 _SUPPOSE = lexicon(
@@ -50,7 +50,7 @@ _REAL = lexicon(
 _IF = lexicon(
     "if | in case | unless | falls | sofern | wenn | si | au cas où | en caso de que | se | qualora | caso | als |"
     " indien | om | hvis | jeśli | если",
-    "如果 要是 もし 만약 ",
+    "如果 要是 もし(?!れ) 만약 ",
 )
 _STILL_OPEN = lexicon(
     "if | when\\w* | would | could | unless | in case | hypothetical\\w* | wenn | falls | bei | würde | si | quand |"
@@ -81,6 +81,6 @@ def _in_a_supposition(claim: Claim) -> bool:
 
 def _only_a_condition(claim: Claim) -> bool:
     """Whether all that the text says stands in an "if …"."""
-    drawn = claim.drawn()
+    drawn = claim.drawn
     words = set(terms(claim.text))
     return bool(drawn) and all(_IF.match(clause.words) and words <= set(terms(clause.words)) for clause in drawn)

@@ -36,8 +36,8 @@ _MY_PEOPLE = (
         r"parents?|sisters?|brothers?|siblings?|sons?|daughters?|child|children|kids?|bab(?:y|ies)|twins?)"
         r"(?:[- ]in[- ]law)?|wife|husband|spouse|partner|(?:girl|boy)friend|fiance\w?|fiancée?|ex|grandma|grandpa|"
         r"granny|nan|gran|aunt(?:ie)?|uncle|cousins?|nephews?|nieces?|friends?|mates?|buddy|bestie|colleagues?|"
-        r"co-?workers?|boss|manager|neighbou?rs?|(?:room|flat|house)mates?|clients?|customers?|students?|pupils?|"
-        r"land(?:lord|lady)|teacher|dogs?|cats?|pupp(?:y|ies)|kittens?|horses?|rabbits?|hamsters?|parrots?",
+        r"co-?workers?|boss|neighbou?rs?|(?:room|flat|house)mates?|dogs?|cats?|pupp(?:y|ies)|kittens?|horses?|"
+        r"rabbits?|hamsters?|parrots?",
     ),
     (
         r"mein\w{0,2}|unser\w{0,2}|unsre",
@@ -97,12 +97,25 @@ _KIN_JOINED = (
 _MY_JOINED = r"(?:我们?|咱们?|私|僕|俺|うち|우리|제|내)(?:的|の)? ?(?:\w{0,2})"
 _NO_PERSON = r"(?! (?:tongue|language|country|land|figure|company|board|code|name)\b)"
 
+# People one has to do with, whose names for what they do are also said of the person ("is a teacher").
+_ROLES = (
+    r"managers?|clients?|customers?|students?|pupils?|patients?|tenants?|land(?:lord|lady)|teachers?|coach|assistant"
+)
+
 # "my older sister": somebody else, in relation to the person.
+_OURS = "|".join(rf"(?:{my}) (?:[\w-]+ ){{0,2}}?(?:{kin})" for my, kin in _MY_PEOPLE)
 MY_PEOPLE = Pattern(
-    "|".join(rf"(?<!\w)(?:{my}) (?:[\w-]+ ){{0,2}}?(?:{kin})(?!\w){_NO_PERSON}" for my, kin in _MY_PEOPLE)
-    + rf"|{_MY_JOINED}(?:{_KIN_JOINED})"
+    rf"(?<!\w)(?:{_OURS}|(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{_ROLES}))(?!\w){_NO_PERSON}|{_MY_JOINED}(?:{_KIN_JOINED})"
 )
 PEOPLE = Pattern(rf"(?<!\w)(?:{'|'.join(kin for _, kin in _MY_PEOPLE)})(?!\w){_NO_PERSON}|{_KIN_JOINED}")
+# A text whose subject is one of them: "Sister Jorun …", "User's best friend …", "Sa sœur …".
+OF_PEOPLE = Pattern(
+    rf"(?:(?:the )?(?:user|person)'s |the |his |her |their |my |our |sein\w? |ihr\w? |mein\w? |die |der |sa |"
+    rf"son |ses |ma |mon |su |sus |mi |"
+    rf"la |il |el |las |los |le |sua |suo |a |o |as |os |zijn |haar |de |hans |hennes |moja |его |её |моя |мой |"
+    rf"他的|她的|我的?)?"
+    rf"(?:[\w-]+ )?(?:(?:{'|'.join(kin for _, kin in _MY_PEOPLE)}|{_ROLES})(?!\w){_NO_PERSON}|{_KIN_JOINED})"
+)
 
 # Somebody spoken of, in forms that mean one person and nobody else.
 THIRD = lexicon(

@@ -9,7 +9,8 @@ from memproxy.recall.terms import terms
 
 # Letters with digits, versions, long numbers, money; no counts, years, dates or times of day, which go elsewhere.
 _LITERAL = Pattern(
-    r"(?<![\w.])(?=[\w.+/#-]*\d)(?:[a-z]+[\w.+/#-]*\d[\w.+/#-]*|\d+[\w.+/#-]*[a-z][\w.+/#-]*|v?\d+(?:\.\d+){1,3}|"
+    r"(?<![\w.])(?=[\w.+/#-]{0,60}\d)(?:[a-z][\w.+/#-]{1,80}|\d[\w.+/#-]{0,60}[a-z][\w.+/#-]{0,60}|"
+    r"v?\d+(?:\.\d+){1,3}(?:\.(?!\w))?|"
     r"\d+-\d+-\d[\d-]*|(?!(?:19|20)\d\d(?!\d))\d{3,}(?:[.,]\d+)*)(?!\w)"
 )
 _NONE = Pattern(
@@ -22,14 +23,16 @@ _UNITS = frozenset(
         "m cm mm "
         "kilo kilos kilometres kilometers miles monat jahr woche tag mois an semaine jour mes año mese anno mês ano "
         "per pro par por kostet "
-        "number code label version nummer numéro número numero"
+        "die der das den ein eine einen ist sind war est de du le la les un une mon ma mes son es el los mi mis "
+        "su il lo mio mia "
+        "os meu minha do da het een mijn number code label version nummer numéro número numero"
     )
 )
 
 
 def vague(claim: Claim) -> bool:
     """Whether the text says all that its clause says but for a code, version or amount."""
-    drawn = claim.drawn()
+    drawn = claim.drawn
     words = " ".join(clause.words for clause in drawn)
     literals = [found for found in _LITERAL.findall(fold(words)) if not _NONE.fullmatch(found)]
     if not literals or any(char.isdigit() for char in claim.text):

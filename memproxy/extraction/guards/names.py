@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memproxy.extraction.guards.claim import Claim
-from memproxy.extraction.guards.lexicon import PEOPLE
+from memproxy.extraction.guards.lexicon import OF_PEOPLE
 from memproxy.extraction.guards.patterns import Pattern, lexicon
 from memproxy.folding import fold
 
@@ -84,7 +84,7 @@ def names_somebody_else(claim: Claim) -> bool:
 def _is_a_name(claim: Claim) -> bool:
     """Whether the text says what the person is called (and not what their boat is)."""
     told = claim.told
-    if PEOPLE.search(told):
+    if OF_PEOPLE.match(told):
         return False
     if _CALLS.match(told):
         return True
@@ -102,11 +102,15 @@ def _names_themselves(words: str, told: str) -> bool:
     if _SELF_JOINED.search(words):
         return True
     named = set(_WORD.findall(told)) - _COMMON
-    return any(
-        named.intersection(_WORD.findall(found["own"]))
-        for pattern in (_SELF, _AM, _SELF_BEHIND)
-        for found in pattern.finditer(words)
-    )
+    for pattern in (_SELF, _SELF_BEHIND):
+        if any(named.intersection(_WORD.findall(found["own"])) for found in pattern.finditer(words)):
+            return True
+    # "I am Bo", but not "I am meeting Bo"
+    return any(_first(found["own"]) in named for found in _AM.finditer(words))
+
+
+def _first(words: str) -> str:
+    return next(iter(_WORD.findall(words)), "")
 
 
 _WORD = Pattern(r"[^\W_]+")

@@ -10,7 +10,7 @@ from memproxy.folding import fold
 
 _ENGLISH = Pattern(
     r"(?<!\w)(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|cannot|without|dont|doesnt|didnt|isnt|arent|"
-    r"wasnt|cant|wont|havent|hasnt|\w+n't)(?!\w)"
+    r"wasnt|cant|wont|havent|hasnt|\w{1,20}n't)(?!\w)"
 )
 _OTHER = lexicon(
     """
@@ -44,7 +44,8 @@ _IDIOMS = Pattern(
     r"(?:no|not) (?=\d)(?=\d+ \w+ (?:street|road))|nothing (?:\S+ ){0,4}?(?:more|better|like)\b|(?:no one|"
     r"nobody) (?:\S+ ){0,5}?more than|"
     r"never (?:miss|without|say never)\w*|not without|nothing beats|can't say no to|(?:haven't|not) (?:\w+ )?stopped|"
-    r"(?:not|\w+n't)(?=(?: \S+){1,8}? (?:until|till|unless|before)\b)|not a (?:day|week|month) (?:goes by|passes)|"
+    r"(?<!\w)(?:not|\w{1,20}n't)(?=(?: \S+){1,8}? (?:until|till|unless|before)\b)|not a (?:day|week|"
+    r"month) (?:goes by|passes)|"
     r"(?:i |we )?(?:don't|do not) know (?:if|whether) (?:i|we)(?:'ve)?(?: have)? (?:told|mentioned|said)|"
     r"(?<!\w)(?:isn't it|aren't i|don't i|don't you|doesn't it|won't i|haven't i|right|no)\?|"
     r"nicht nur|nicht weit|nicht wahr|nicht schlecht|kein problem|ohne zweifel|nicht zuletzt|"
@@ -116,13 +117,15 @@ _SAME = 0.6  # share of the text's content words from which it says the same thi
 def negation_changed(claim: Claim) -> bool:
     """Whether the words deny what the text affirms, or the other way round."""
     told = _plain(claim.told)
-    drawn = [(clause.words, _plain(clause.words)) for clause in claim.drawn()]
+    drawn = [(clause.words, _plain(clause.words)) for clause in claim.drawn]
     if _negated(told):
         return _invented(claim, told, [plain for _, plain in drawn])
     if _POLAR.search(told):
         return False
     denied = [words for words, plain in drawn if _denies(plain)]
-    if not denied or (len(denied) < len(drawn) and not any(_BARE.match(words) for words in denied)):
+    if any(_BARE.match(words) for words in denied):
+        return True
+    if not denied or len(denied) < len(drawn):
         return False
     if any(_NO_MORE.search(words) for words in denied) and _PAST.search(told):
         return False

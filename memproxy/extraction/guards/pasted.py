@@ -29,7 +29,8 @@ _SUBJECT = Pattern(
 )
 _LABEL = Pattern(
     r"^[ \t]*+(?:(?:for )?(?:example|sample|template|draft)|beispiel(?:text)?|vorlage|entwurf|"
-    r"exemple|modèle|brouillon|ejemplo|plantilla|borrador|esempio|bozza|exemplo|modelo|rascunho|voorbeeld|exempel|eksempel|"
+    r"exemple|modèle|brouillon|ejemplo|plantilla|borrador|esempio|bozza|exemplo|modelo|rascunho|voorbeeld|"
+    r"exempel|eksempel|"
     r"пример|шаблон|черновик|示例|例子|範例|例文|예시)(?: (?:text|mail|e-?mail|letter|message))?"
     r"[ \t]*+\d{0,2}[ \t]*+[:：]",
     re.MULTILINE | re.IGNORECASE,

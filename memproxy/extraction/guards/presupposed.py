@@ -24,11 +24,11 @@ _RELATIVE = Pattern(
 )
 _ASIDE = Pattern(
     r"(?<!\w)(?:as an? |since i |because i |now that i |given that i |where i |that i |which i |while i |when i |"
-    r"i'm |i am |i have |i've |"
+    r""
     r"weil ich |da ich |wo ich |als |puisque je |parce que je |où j|como |ya que |dove |siccome |visto che |já que |"
     r"onde |omdat ik )([^,;:!?]*)"
 )
-_MY_JOINED = Pattern("(?:我们?的?|私の|僕の|내 |우리 )([^，。？、？!！ ]{1,12})")
+_MY_JOINED = Pattern("(?:我们?的|私の|僕の|내 |우리 )([^，。？、？!！ ]{1,12})")
 _HAVING = frozenset(
     terms(
         "has have owns own called named call name user there is a an the one hat heisst tiene llama tem ha s'appelle "

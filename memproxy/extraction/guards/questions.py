@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memproxy.extraction.guards.claim import Claim, Clause, clauses
+from memproxy.extraction.guards.claim import Claim, Clause
 from memproxy.extraction.guards.patterns import Pattern, lexicon
 from memproxy.extraction.guards.presupposed import presupposed
 
@@ -23,18 +23,24 @@ _ASKS = Pattern(
     rf"(?:(?:and|so|but|or|also|hey|hi|ok|okay|please|tell me|und|oder|et|y|e|en|а|и),? )*+"
     rf"(?:(?:{_AUX}) (?:i|we|you|he|she|it|they|my|our|there|this|that)\b|(?:{_WH})(?:'s|'re|"
     rf"'d)? (?:\S+ ){{0,3}}?(?:{_AUX})\b|"
-    r"(?:\w+ )(?:ich|wir)\b(?! (?:bin|habe|war|wohne|arbeite|lebe|komme))|est-ce qu\S*|¿|ai-je|suis-je|puis-je|"
+    r"est-ce qu\S*|¿|ai-je|suis-je|puis-je|"
     r"dois-je|сколько|есть ли|"
     r"do you (?:know|think)|is it|are there|can you|could you|would you)"
 )
+# What states something inside a question: "… now that I live in Tolm", and at its head "I live in Tolm, remember?"
+_OPENS_STATING = Pattern(
+    r"(?:i|we)(?:'\w{1,2})? \w+|(?:i'm|i've|we're)\b|(?:ich|wir|je|nous|yo|io|eu|ik|jag|jeg|я|мы) \w+|j'\w+|我|"
+    r"私は|私が"
+)
 _STATES = Pattern(
-    r"(?<!\w)(?:i|we)(?:'m|'ve|'re|'d|'ll)?(?: \w+)?(?!\w)|(?<!\w)(?:ich|wir|je|j'\w+|nous|yo|io|eu|ik|jag|jeg|я|"
-    r"мы) \w+|我|私は|私が"
+    r"(?<!\w)(?:i|we)(?:'m|'ve|'re|'d|'ll)?(?= \w)|(?<!\w)(?:weil|da|dass|wo|seit|als|obwohl|parce que|car|où|"
+    r"quand|depuis que|porque|ya que|"
+    r"donde|cuando|perché|siccome|dove|quando|já que|onde|omdat|waar|eftersom|потому что|где|когда) (?:ich|wir|"
+    r"je|j'\w+|nous|yo|io|eu|ik|jag|я|мы)(?!\w)"
 )
 _INVERTED = Pattern(
-    rf"(?:{_AUX}|think|believe|say|guess|if|whether|suppose|reckon|know what|know where|know when|know how|ob|si|se|"
-    rf"ли) "
-    r"(?:i|we|ich|wir|je|yo|io|eu|ik|jag|jeg|я|мы)(?!\w)"
+    rf"(?:{_AUX}|think|believe|say|guess|if|whether|suppose|reckon|know what|know where|know when|know how) (?:i|"
+    rf"we)(?!\w)"
 )
 _WHY = lexicon(
     "why | how come | warum | wieso | weshalb | pourquoi | por qué | perché | por que | waarom | varför | hvorfor |"
@@ -48,32 +54,18 @@ def only_asked(claim: Claim) -> bool:
     """Whether the words the fact is drawn from only ask. What the question presupposes is said, and so is what stands
     beside it; a tag ("…, right?") makes no question.
     """
-    drawn = claim.drawn()
-    sentence = {clause.words: clause for clause in clauses(claim.sentence)}
-    asking = [_in_full(clause, sentence) for clause in drawn]
-    return bool(asking) and all(_asks(clause) for clause in asking) and not presupposed(claim, with_relatives=True)
-
-
-def _in_full(clause: Clause, sentence: dict[str, Clause]) -> Clause:
-    """The whole clause of the sentence in which a quoted part of one stands."""
-    return next((whole for words, whole in sentence.items() if clause.words.strip(" ?.!") in words), clause)
+    drawn = claim.drawn
+    return bool(drawn) and all(_asks(clause) for clause in drawn) and not presupposed(claim, with_relatives=True)
 
 
 def _asks(clause: Clause) -> bool:
     words = clause.words
-    if not (clause.asked or _ASKS.match(words) or _PARTICLE.search(words)):
+    particle = _PARTICLE.search(words) is not None
+    if not (clause.asked or particle or _ASKS.match(words)) or _WHY.match(words):
         return False
-    if _WHY.match(words):
-        return False
-    if clause.asked and _STATES.match(words) and not _PARTICLE.search(words):
+    if particle:
+        return True
+    if _OPENS_STATING.match(words):
         return False  # "I live in Tolm, remember?", "I still owe you money?"
-    inverted = [match.end() for match in _INVERTED.finditer(words)]
-    own = [
-        match
-        for match in _STATES.finditer(words)
-        if not any(match.start() < end <= match.end() + 1 for end in inverted)
-    ]
-    return not own or bool(_PARTICLE.search(words)) or _ASKS_ITSELF.match(words) is not None
-
-
-_ASKS_ITSELF = Pattern(rf"(?:{_AUX}) (?:i|we)\b(?!.*\b(?:i|we)(?:'m|'ve)? (?:\w+))")
+    inverted = {match.end() for match in _INVERTED.finditer(words)}
+    return all(match.end() in inverted for match in _STATES.finditer(words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from memproxy.extraction.guards.claim import Claim
@@ -62,7 +63,7 @@ _AGAIN = Pattern(
     r"character)\b|\bback in character\b|weiter im spiel|继续游戏|ゲーム再開"
 )
 # An answer of the assistant in which it acts.
-_ACTED = Pattern(r"(?<![\w*])\*(?!\*)[^*\n]{4,120}\*(?![\w*])")
+_ACTED = Pattern(r"^\*[a-zß-öø-ÿ][^*\n]{2,120}\*(?!\*)", re.MULTILINE)
 
 _TALE = (
     r"stor(?:y|ies)|poems?|tales?|novels?|songs?|lyrics|scripts?|screenplay|haiku|limerick|sonnet|fan ?fiction|"

@@ -49,7 +49,7 @@ _TELLS = (
     r"show|help|add|remove|include|exclude|omit|"
     r"skip|shorten|expand|translate|describe|create|generate|draft|compose|return|output|print|provide|start|begin|"
     r"end|finish|continue|count|calculate|compute|"
-    r"find|search|look up|check|compare|suggest|recommend|pretend|act|be|do|don't|do not|try|limit|stick|convert|"
+    r"find|search|look up|check|compare|suggest|recommend|pretend|act|don't|do not|try|limit|stick|convert|"
     r"sort|group|define|name|think|avoid|"
     r"antworte|antworten sie|schreibe?|schreiben sie|gib|geben sie|halte?|mach|machen sie|benutze?|verwende|"
     r"verwenden sie|nutze|erkläre?|liste|fasse?|sprich|sprechen sie|formatiere|sag|zeig|erstelle|"
@@ -98,7 +98,7 @@ def one_off(claim: Claim) -> bool:
     they ask to be always so.
     """
     sentence = fold(claim.sentence)
-    own = next((clause.words for clause in claim.drawn() if _STATEMENT.search(clause.words)), None)
+    own = next((clause.words for clause in claim.drawn if _STATEMENT.search(clause.words)), None)
     if own is not None and not _DIRECTIVE.match(own):
         return False
     if _TO_KNOW.match(sentence) or _TO_KNOW.match(claim.said):

@@ -11,8 +11,8 @@ _SLOTS = frozenset(
 )
 _LABEL = Pattern(
     r"(?:the )?(?:(?:current|active|present|main|only|last) )?(?:speaker|sender|message author|"
-    r"interlocutor)(?:'s name)? "
-    r"(?:is|was|:|=)|(?:the )?(?:conversation|chat|message) is (?:with|from|between)\b"
+    r"interlocutor)(?:'s name)?"
+    r"(?: (?:is|was)\b| ?[:=])|(?:the )?(?:conversation|chat|message) is (?:with|from|between)\b"
 )
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import re
 
 from memproxy.extraction.guards.claim import Claim
-from memproxy.extraction.guards.lexicon import FIRST, MY_PEOPLE, PEOPLE
+from memproxy.extraction.guards.lexicon import FIRST, MY_PEOPLE, OF_PEOPLE
 from memproxy.extraction.guards.patterns import Pattern, lexicon
 from memproxy.folding import fold
 
 _ASSISTANT = Pattern(
+    r"the (?:model|bot|system) (?:is|was|can|cannot|has|said|knows|likes|runs|recommended|suggested|does)\b|"
     r"(?:(?:the|this|an?|your|der|die|dein\w?|l'|le|la|el|il|lo|o|a|de|het) ?)?"
     r"(?:(?:ai|ki|ia|virtual|voice|digital|helpful|language|large language|chat)[ -]?)?"
     r"(?:assistant\w?|assistent\w?|asistente|assistente|chat ?bot|language model|llm|ai(?: model)?|ki|chatgpt|"
@@ -57,7 +58,7 @@ def about_others(claim: Claim) -> bool:
     """Whether the fact is about somebody else whom nothing relates to the person: neither its text, nor the sentence
     it was taken from, nor another one that names them."""
     told = claim.told
-    if PEOPLE.search(told) or _OF_THE_PERSON.search(told) or FIRST.search(told):
+    if OF_PEOPLE.match(told) or _OF_THE_PERSON.search(told) or FIRST.search(told):
         return False
     sentence = claim.sentence
     if FIRST.search(fold(sentence)):
