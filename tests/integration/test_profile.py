@@ -79,16 +79,16 @@ async def test_what_the_person_takes_back_holds_no_more(world: World) -> None:
 
 async def test_entries_are_set_added_and_removed_by_hand(world: World) -> None:
     await change(world, add={"allergies": ["nickel", "Bee stings"], "pets": [{"name": "Moss", "kind": "dog"}]})
-    assert await profile(world) == {
-        "allergies": ["nickel", "Bee stings"],
-        "pets": [{"name": "Moss", "kind": "dog"}],
-    }
+    found = await profile(world)
+    assert sorted(found.pop("allergies")) == ["Bee stings", "nickel"]
+    assert found == {"pets": [{"name": "Moss", "kind": "dog"}]}
     await change(world, remove={"allergies": ["bee STINGS"]}, add={"allergies": ["Nickel"]})
     assert (await profile(world))["allergies"] == ["Nickel"]
     await change(world, set={"allergies": ["dust"]})
     assert (await profile(world))["allergies"] == ["dust"]
     history = (await world.client.get(world.of("Bo", "/profile/history"), params={"field": "allergies"})).json()
-    assert [entry["value"] for entry in history["items"]] == ["dust", "Nickel", "Bee stings", "nickel"]
+    assert [entry["value"] for entry in history["items"]][:2] == ["dust", "Nickel"]
+    assert sorted(entry["value"] for entry in history["items"][2:]) == ["Bee stings", "nickel"]
 
 
 async def test_the_same_value_again_changes_nothing(world: World) -> None:
