@@ -102,12 +102,12 @@ async def correct(
     if looks_like_instruction(text):
         told["status"] = "quarantined"
     # The row changes before the copy is stored, so that its new text and its old one never collide on a unique key.
-    await _change(conn, entity, fact, told, policy, CORRECTED, now)
+    changed = await _change(conn, entity, fact, told, policy, CORRECTED, now)
     await fact_rows.insert(conn, entity, past, CORRECTED)
     await contradictions.lapse(conn, entity, fact.id, now)
     await drop_derived(conn, entity, past)
     await _follow(conn, entity, past)
-    return await existing(conn, entity, fact.id, forgotten=True)
+    return changed
 
 
 async def confirm(conn: Connection, entity: Entity, fact: Fact, now: datetime) -> Fact:
@@ -125,11 +125,10 @@ async def confirm(conn: Connection, entity: Entity, fact: Fact, now: datetime) -
     changes = {**said, **lasting, "confidence": 1.0}
     if fact.source_role == "assistant":
         changes["source_role"] = "user"
-    changed = await fact_rows.update(conn, entity, fact.id, changes, "confirmed", now, "reinforced")
-    assert changed is not None
+    changed = await _write(conn, entity, fact, changes, "confirmed", now, "reinforced")
     if changed.status != fact.status:
         await reindex_fact(conn, entity, changed)
-    return await existing(conn, entity, fact.id)
+    return changed
 
 
 async def pin(conn: Connection, entity: Entity, fact: Fact, now: datetime) -> Fact:
@@ -141,8 +140,7 @@ async def pin(conn: Connection, entity: Entity, fact: Fact, now: datetime) -> Fa
         return fact
     if fact.status != "current":
         raise Problem(409, f"A {fact.status} fact cannot be pinned", 'PATCH {"status": "current"} makes it hold.')
-    await fact_rows.update(conn, entity, fact.id, {"pinned": True, "expires_at": None}, "pinned", now)
-    return await existing(conn, entity, fact.id)
+    return await _write(conn, entity, fact, {"pinned": True, "expires_at": None}, "pinned", now)
 
 
 async def unpin(conn: Connection, entity: Entity, fact: Fact, policy: Policy, now: datetime) -> Fact:
@@ -154,17 +152,16 @@ async def unpin(conn: Connection, entity: Entity, fact: Fact, policy: Policy, no
         left = await _left_when_pinned(conn, entity, fact)
         again = now + left if left is not None else policy.lifetimes.end(_as_draft(fact), now)
         end = max(end, again) if again is not None else end
-    await fact_rows.update(conn, entity, fact.id, {"pinned": False, "expires_at": end}, "unpinned", now)
-    return await existing(conn, entity, fact.id)
+    return await _write(conn, entity, fact, {"pinned": False, "expires_at": end}, "unpinned", now)
 
 
 async def resolve(conn: Connection, entity: Entity, fact: Fact, now: datetime) -> Fact:
     """An open thread is settled. Raises Problem 409 where the fact is none."""
     if fact.thread_status is None:
         raise Problem(409, "That fact is no open thread", "See GET …/threads, or memproxy facts threads.")
-    if fact.thread_status == "open":
-        await fact_rows.update(conn, entity, fact.id, {"thread_status": "resolved"}, "resolved by the person", now)
-    return await existing(conn, entity, fact.id)
+    if fact.thread_status != "open":
+        return fact
+    return await _write(conn, entity, fact, {"thread_status": "resolved"}, "resolved by the person", now)
 
 
 async def restore(conn: Connection, entity: Entity, fact_id: str, policy: Policy, now: datetime) -> Fact:
@@ -202,11 +199,33 @@ async def _change(
     if after.status == "current":
         await _check_alone(conn, entity, after)
         await _make_way(conn, entity, fact, after, now)
-    await fact_rows.update(conn, entity, fact.id, given, reason, now)
-    changed = await existing(conn, entity, fact.id, forgotten=True)
-    await reindex_fact(conn, entity, changed)
+    changed = await _write(conn, entity, fact, given, reason, now)
+    if _is_found_by(changed) != _is_found_by(fact):
+        changed = replace(changed, embedding_model=None)
+        await reindex_fact(conn, entity, changed)
     await _follow(conn, entity, fact)
     return changed
+
+
+async def _write(
+    conn: Connection,
+    entity: Entity,
+    fact: Fact,
+    changes: Mapping[str, Any],
+    reason: str,
+    now: datetime,
+    kind: str = "updated",
+) -> Fact:
+    """Change fields of a fact that is there; as it is now."""
+    changed = await fact_rows.update(conn, entity, fact.id, changes, reason, now, kind)
+    if changed is None:
+        raise Problem(404, "No such fact")
+    return changed
+
+
+def _is_found_by(fact: Fact) -> tuple[object, ...]:
+    """What the indexes hold of a fact."""
+    return fact.text, fact.status, fact.reference_time or fact.recorded_at
 
 
 async def _follow(conn: Connection, entity: Entity, was: Fact) -> None:
