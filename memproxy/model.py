@@ -105,6 +105,7 @@ class Exchange:
     reply: Reply
     time: datetime  # when the person spoke
     request_id: str
+    timezone: str | None = None  # where they spoke, as an IANA name
     learn: bool = True  # offer the new turns to extraction
     previous: str | None = None  # the answer or conversation, kept by the upstream, that the request went on from
     credential: str | None = None  # fingerprint of the caller's credential (never the credential itself)
@@ -125,6 +126,7 @@ class Turn:
     content: str
     time: datetime
     complete: bool = True  # False: the answer broke off
+    timezone: str | None = None  # where it was said, as an IANA name; None: the configured one
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,10 +89,13 @@ def when(expression: str, said_at: datetime, zone: tzinfo) -> datetime | None:
     """The day an expression names, seen from when and where it was said; None where it names none."""
     here = said_at.astimezone(zone)
     words = " ".join(expression.casefold().split()).strip(" .,;:!?\"'")
-    if not words or len(words) > 60 or words.isdecimal():
+    if not words or len(words) > 60 or words.isdecimal() or _NEARLY_ISO.fullmatch(words):
         return None
     found = _told_here(words, here.date()) or _parsed(words, here)
     return _midnight(found) if found is not None else None
+
+
+_NEARLY_ISO = re.compile(r"\d{4}-\d{1,2}-\d{1,2}.*")  # what `day` could not read is none
 
 
 def _begin(quote: str, said_at: datetime, zone: tzinfo) -> datetime | None:

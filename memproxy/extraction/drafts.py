@@ -19,6 +19,7 @@ from memproxy.folding import fold
 from memproxy.model import FactDraft, Turn
 from memproxy.prompts.extraction import EXAMPLES
 from memproxy.recall.terms import terms
+from memproxy.settings import zone
 from memproxy.trust import cut_blocks, looks_like_instruction, mask_secrets
 
 MAX_TEXT = 500
@@ -39,16 +40,16 @@ class Drafts:
 def drafts(
     facts: Sequence[Mapping[str, Any]],
     turns: Sequence[Turn],
-    zone: tzinfo = UTC,
+    default_zone: tzinfo = UTC,
     context: Sequence[Turn] = (),
     excluded_tags: frozenset[str] = frozenset(),
 ) -> Drafts:
     """Validate the facts of one reply against the turns they were to be taken from.
 
-    `zone` is where these were said, `context` the assistant's turns that were sent along, `excluded_tags` what the
-    person wants not learned.
+    `default_zone` is where those were said that do not tell, `context` the assistant's turns that were sent along,
+    `excluded_tags` what the person wants not learned.
     """
-    check = _Check(turns, zone, context, excluded_tags)
+    check = _Check(turns, default_zone, context, excluded_tags)
     accepted: list[FactDraft] = []
     rejected: dict[str, int] = {}
     translations = 0
@@ -67,11 +68,11 @@ class _Check:
     """The turns of one request, ready for looking up what was said where."""
 
     def __init__(
-        self, turns: Sequence[Turn], zone: tzinfo, context: Sequence[Turn], excluded_tags: frozenset[str]
+        self, turns: Sequence[Turn], default_zone: tzinfo, context: Sequence[Turn], excluded_tags: frozenset[str]
     ) -> None:
         self._turns = [turn for turn in turns if turn.role == "user"]
         self._said = [(turn, Said(turn.content)) for turn in reversed(self._turns)]
-        self._zone = zone
+        self._zone = default_zone
         self._context = context
         self._excluded = excluded_tags
 
@@ -89,10 +90,12 @@ class _Check:
         claim = _unobjectionable(first, claims)
         if isinstance(claim, Rejection):
             return claim
-        draft = shaped(fact, claim.turn.time, self._zone)
+        said_at, there = claim.turn.time, zone(claim.turn.timezone or "") or self._zone
+        draft = shaped(fact, quote or text, said_at, there)
         if draft.tag in self._excluded:
             return Rejection.EXCLUDED
-        return timed(replace(draft, text=text, quote=mask_secrets(quote) if quote else None, turn_id=claim.turn.id))
+        draft = replace(draft, text=text, quote=mask_secrets(quote) if quote else None, turn_id=claim.turn.id)
+        return timed(draft, said_at, there)
 
     def _claims(self, text: str, words: str, slot: object) -> Iterator[Claim]:
         """The text beside each place where the words were said, the newest turn first."""

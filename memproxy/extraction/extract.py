@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from memproxy.errors import TruncatedCompletion
@@ -61,8 +64,11 @@ async def extract(
             return spent
         if max_tokens == MAX_OUTPUT_TOKENS:
             return spent + await extract(client, endpoint, window, timezone, 2 * MAX_OUTPUT_TOKENS)
-        return replace(
-            spent, drafts=drafts(prompt.salvage(cut.text), window.turns, timezone, window.context), partial=True
-        )
-    found = drafts(prompt.parse(completion.text), window.turns, timezone, window.context)
+        return replace(spent, drafts=await _drafts(prompt.salvage(cut.text), window, timezone), partial=True)
+    found = await _drafts(prompt.parse(completion.text), window, timezone)
     return Extracted(found, 1, completion.input_tokens or 0, completion.output_tokens or 0)
+
+
+async def _drafts(facts: Sequence[Mapping[str, Any]], window: prompt.Window, timezone: ZoneInfo) -> Drafts:
+    """In a thread: reading the first relative date loads a library, and long turns take their time."""
+    return await asyncio.to_thread(drafts, facts, window.turns, timezone, window.context)

@@ -18,8 +18,8 @@ VALENCES = frozenset("grief joy anxiety hope love anger fear pride neutral".spli
 T = TypeVar("T")
 
 
-def shaped(fact: Mapping[str, Any], said_at: datetime, zone: tzinfo) -> FactDraft:
-    """A draft with everything but its text and where it was said."""
+def shaped(fact: Mapping[str, Any], words: str, said_at: datetime, zone: tzinfo) -> FactDraft:
+    """A draft with everything but its text and where it was said; `words` are those of the person that say it."""
     kind: FactType = fact["type"] if fact.get("type") in get_args(FactType) else "identity"
     tag = str(fact.get("tag") or "other").strip().casefold()
     valence = str(fact.get("emotional_valence") or "").strip().casefold()
@@ -31,8 +31,8 @@ def shaped(fact: Mapping[str, Any], said_at: datetime, zone: tzinfo) -> FactDraf
         slot=slot(fact.get("slot")),
         significance=_number(fact.get("significance"), lambda n: int(n) if 1 <= n <= 10 else 5, 5),
         confidence=_number(fact.get("confidence"), lambda n: min(1.0, max(0.0, n)), 0.8),
-        reference_time=dates.reference(fact.get("reference_time"), said_at, zone),
-        started_at=dates.since(fact.get("started_at"), said_at),
+        reference_time=dates.reference(fact.get("reference_time"), said_at, zone, words),
+        started_at=dates.since(fact.get("started_at"), said_at, zone, words),
         thread_status=status if status in ("open", "resolved") else None,
         emotional_weight=_number(fact.get("emotional_weight"), lambda n: min(1.0, max(0.0, n)), None),
         emotional_valence=valence if valence in VALENCES else None,

@@ -8,7 +8,9 @@ but a new value contradicts nothing.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, tzinfo
 
+from memproxy.extraction import dates
 from memproxy.extraction.guards.patterns import Pattern, lexicon
 from memproxy.folding import fold
 from memproxy.model import FactDraft, Lifetime
@@ -34,6 +36,18 @@ _NOW = lexicon(
     """,
     "此刻 现在正 正在 這一刻 刚刚 今まさに ただいま たった今 いま現在 지금 방금",
 )  # fmt: skip
+_FOR_A_WHILE = lexicon(
+    """
+    on holiday | on holidays | on vacation | on leave | on sick leave | on parental leave | on maternity leave
+    for now | for the time being | temporarily | these days | house-sitting | staying with | staying at | visiting
+    im urlaub | in elternzeit | vorübergehend | zur zeit | zurzeit | vorerst | zu besuch
+    en vacances | en congé | temporairement | en ce moment | ces jours-ci
+    de vacaciones | de baja | temporalmente | por ahora | in vacanza | temporaneamente | per ora
+    de férias | temporariamente | por enquanto | op vakantie | tijdelijk | voorlopig | på semester | på ferie
+    в отпуске | временно | пока что
+    """,
+    "度假 休假 暂时 暫時 休暇中 一時的 휴가 중 당분간",
+)  # fmt: skip
 _DONE = Pattern(
     r"\b(?:just now|gerade eben|à l'instant|刚刚)\b|刚刚|たった今|방금"
 )  # of what has just happened, not of what is
@@ -57,9 +71,12 @@ _VOLATILE = Pattern(
 )
 
 
-def timed(draft: FactDraft) -> FactDraft:
-    """The draft with how long it will stand, by its attribute and by how the person put it."""
+def timed(draft: FactDraft, said_at: datetime, zone: tzinfo) -> FactDraft:
+    """The draft with how long it will stand, by its attribute and by how the person put it then and there."""
     lifetime = _lifetime(draft)
+    ends = dates.until(draft.quote or draft.text, said_at, zone) if draft.type != "event" else None
+    if ends is not None:
+        return replace(draft, lifetime="temporary", valid_until=ends)
     volatile = (
         lifetime == "momentary"
         or (draft.slot is not None and _VOLATILE_SLOTS.search(draft.slot) is not None)
@@ -76,5 +93,5 @@ def _lifetime(draft: FactDraft) -> Lifetime:
     said = fold(f"{draft.quote or ''} {draft.text}")
     now = _NOW.search(said)
     if now is None or (draft.type == "event" and _DONE.search(said)):
-        return draft.lifetime
+        return "temporary" if draft.type != "event" and _FOR_A_WHILE.search(said) else draft.lifetime
     return "temporary" if kept or _STAYS.search(said) else "momentary"

@@ -121,6 +121,7 @@ class Recorder:
                 name=said.message.name,
                 learn="pending" if self._teaches(exchange, said.message, text) else "no",
                 credential=exchange.credential,
+                timezone=exchange.timezone,
             )
             stored.append(turn)
         return stored
@@ -194,6 +195,7 @@ async def say(
     complete: bool = True,
     learn: LearnState = "no",
     credential: str | None = None,
+    timezone: str | None = None,
 ) -> Turn:
     """Store the next turn of a session, searchable, and under the key of the conversation up to and including it.
 
@@ -210,6 +212,7 @@ async def say(
         complete=complete,
         learn=learn,
         credential=credential,
+        timezone=timezone,
         text_key=key,
     )
     denied = await hide_denied(conn, entity, secret, turn)

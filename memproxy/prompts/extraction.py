@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 from memproxy.errors import UnusableReply
 from memproxy.model import Turn
 from memproxy.prompts.json_values import json_values
+from memproxy.settings import zone
 
 EXAMPLES = ("Keeps three beehives on the roof", "Is moving to Lindholm in October 2021")
 
@@ -90,7 +91,7 @@ class Window:
 
 def messages(window: Window, timezone: ZoneInfo) -> list[dict[str, str]]:
     """The chat messages of one extraction request."""
-    dates = sorted({turn.time.astimezone(timezone).date().isoformat() for turn in window.turns})
+    dates = sorted({_said_on(turn, timezone).date().isoformat() for turn in window.turns})
     context = "\n".join(_line(turn, timezone) for turn in window.context)
     body = (
         f"Date of the conversation: {', '.join(dates)}\n\n"
@@ -102,8 +103,12 @@ def messages(window: Window, timezone: ZoneInfo) -> list[dict[str, str]]:
 
 def _line(turn: Turn, timezone: ZoneInfo) -> str:
     name = f" ({_defuse(' '.join(turn.name.split()))})" if turn.name else ""
-    when = turn.time.astimezone(timezone)
-    return f"[{_day(when)}] {turn.role}{name}: {_defuse(turn.content)}"
+    return f"[{_day(_said_on(turn, timezone))}] {turn.role}{name}: {_defuse(turn.content)}"
+
+
+def _said_on(turn: Turn, timezone: ZoneInfo) -> datetime:
+    """When it was said, by the clocks of where it was said."""
+    return turn.time.astimezone(zone(turn.timezone or "") or timezone)
 
 
 def _day(when: datetime) -> str:

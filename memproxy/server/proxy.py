@@ -305,6 +305,7 @@ class Proxy:
                 messages=request.messages,
                 reply=reply,
                 time=conversation.time,
+                timezone=conversation.timezone,
                 request_id=request_id,
                 credential=self._borrow(upstream, headers, request),
                 previous=request.previous,

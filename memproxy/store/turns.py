@@ -28,6 +28,7 @@ def from_row(row: Row) -> Turn:
         content=row["content"],
         time=to_time(row["time"]),
         complete=bool(row["complete"]),
+        timezone=row["timezone"],
     )
 
 
@@ -44,6 +45,7 @@ async def append(
     name: str | None = None,
     complete: bool = True,
     credential: str | None = None,
+    timezone: str | None = None,
 ) -> Turn:
     """Store the next turn of a session; its place is assigned here. Raises StoreError where there is no such session.
 
@@ -68,9 +70,10 @@ async def append(
         learn=learn,
         credential=credential,
         text_key=text_key,
+        timezone=timezone,
         recorded_at=datetime.now(UTC),
     )
-    return Turn(turn_id, session_id, place["seq"], role, name, content, time, complete)
+    return Turn(turn_id, session_id, place["seq"], role, name, content, time, complete, timezone)
 
 
 async def get(conn: Connection, entity: Entity, turn_id: str) -> Turn | None:

@@ -175,3 +175,94 @@ async def test_a_turn_removed_for_good_takes_the_facts_that_stand_on_it_along(wo
     await world.client.delete(world.of("Bo", f"/turns/{turn['id']}"))
     assert await world.rows("Bo", status="current,historical,forgotten") == []
     assert await world.ask("Bo", "which kayak do I own?") == ""
+
+
+# --- when it was said, where it was said -----------------------------------------------------------------------------
+
+
+async def test_yesterday_is_the_day_before_where_the_person_is_whenever_it_is_learned(tmp_path: Path) -> None:
+    clock = FrozenClock(datetime(2026, 3, 10, 2, 0, tzinfo=UTC))  # still the ninth in Los Angeles
+    async with World.open(tmp_path, clock=clock) as world:
+        for who, zone in (("Ada", "America/Los_Angeles"), ("Bo", "Pacific/Kiritimati")):
+            await world.chat(who, [user("I sold my boat yesterday")], headers={"X-MemG-Timezone": zone})
+        clock.advance(days=20)  # an outage: it is learned much later
+        world.ext.default = lambda request: facts({"text": "Sold the boat", "quote": "I sold my boat yesterday"})
+        await world.drain()
+        seen = {}
+        for who in ("Ada", "Bo"):
+            [row] = await world.rows(who)
+            seen[who] = row["reference_time"][:10]
+        assert seen == {"Ada": "2026-03-08", "Bo": "2026-03-09"}
+        asked = [r.json()["messages"][1]["content"] for r in world.ext.requests]
+        assert any("[Monday 2026-03-09] user: I sold my boat" in text for text in asked)
+        assert any("[Tuesday 2026-03-10] user: I sold my boat" in text for text in asked)
+
+
+async def test_l8_a_temporary_fact_ends_thirty_days_after_it_was_last_said_and_reading_does_not_keep_it(
+    tmp_path: Path,
+) -> None:
+    clock = FrozenClock(datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
+    async with World.open(tmp_path, clock=clock) as world:
+        world.ext.default = lambda request: facts({"text": "Is on holiday", "quote": "on holiday"})
+        await world.chat("Bo", [user("I am on holiday")])
+        await world.drain()
+        [row] = await world.rows("Bo")
+        assert (row["lifetime"], row["expires_at"]) == ("temporary", "2026-03-31T09:00:00Z")
+        clock.advance(days=20)
+        await world.ask("Bo", "am I on holiday?")  # read, not said
+        await world.chat("Bo", [user("Still on holiday, the weather is grand")])
+        await world.drain()
+        [row] = await world.rows("Bo")
+        assert row["expires_at"] == "2026-04-20T09:00:00Z"
+        clock.advance(days=31)
+        await world.drain()
+        assert await world.rows("Bo") == []
+        [row] = await world.rows("Bo", status="expired")
+        assert row["valid_until"] == "2026-04-20T09:00:00Z"
+
+
+async def test_l8_a_pinned_fact_does_not_end(tmp_path: Path) -> None:
+    clock = FrozenClock(datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
+    async with World.open(tmp_path, clock=clock) as world:
+        made = await world.client.post(
+            world.of("Bo", "/facts"), json={"text": "Is on holiday", "lifetime": "temporary"}
+        )
+        await world.client.post(world.of("Bo", f"/facts/{made.json()['id']}/pin"))
+        clock.advance(days=400)
+        await world.drain()
+        assert await world.mem("Bo") == ["Is on holiday"]
+
+
+async def test_l44_going_back_makes_the_old_value_current_again_with_a_history_of_all_three(tmp_path: Path) -> None:
+    clock = FrozenClock(datetime(2026, 1, 1, 9, 0, tzinfo=UTC))
+    async with World.open(tmp_path, clock=clock) as world:
+        for city in ("Austin", "Seattle", "Austin"):
+            text = f"I live in {city}"
+            world.ext.reply(facts({"text": f"Lives in {city}", "quote": text, "slot": "location"}))
+            await world.chat("Bo", [user(text if clock.now().month < 3 else f"{text} again")])
+            await world.drain()
+            clock.advance(days=31)
+        assert await world.mem("Bo") == ["Lives in Austin"]
+        past = await world.rows("Bo", status="historical")
+        assert [row["text"] for row in past] == ["Lives in Seattle", "Lives in Austin"]
+        for moment, city in (("2026-01-15", "Austin"), ("2026-02-15", "Seattle"), ("2026-03-20", "Austin")):
+            response = await world.client.get(world.of("Bo", "/facts"), params={"as_of_valid": f"{moment}T00:00:00Z"})
+            assert [row["text"] for row in response.json()["items"]] == [f"Lives in {city}"], moment
+        then = {"as_of_txn": "2026-02-15T00:00:00Z", "as_of_valid": "2026-03-20T00:00:00Z"}
+        response = await world.client.get(world.of("Bo", "/facts"), params=then)
+        assert [row["text"] for row in response.json()["items"]] == ["Lives in Seattle"]
+
+
+async def test_an_open_thread_is_resolved_by_what_is_said_later(tmp_path: Path) -> None:
+    async with World.open(tmp_path) as world:
+        text = "I am waiting for the biopsy results"
+        world.ext.reply(facts({"text": "Waits for the biopsy results", "quote": text, "thread_status": "open"}))
+        await world.chat("Bo", [user(text)])
+        await world.drain()
+        text = "The biopsy results came back clean"
+        world.ext.reply(facts({"text": "Biopsy results are clean", "quote": text, "thread_status": "resolved"}))
+        await world.chat("Bo", [user(text)])
+        await world.drain()
+        threads = {row["text"]: row["thread_status"] for row in await world.rows("Bo")}
+        assert threads == {"Waits for the biopsy results": "resolved", "Biopsy results are clean": "resolved"}
+        assert (await world.client.get(world.of("Bo", "/threads"))).json()["items"] == []

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memproxy.extraction.dates import mentioned, mentions, reference, since, until, when
+from memproxy.extraction.transience import timed
+from memproxy.model import FactDraft, FactType
 
 SAID = datetime(2026, 5, 6, 9, 0, tzinfo=UTC)  # a Wednesday
 
@@ -169,3 +171,22 @@ def test_whatever_is_said_a_date_is_found_or_not_and_nothing_breaks(quote: str, 
     assert reference(value, said, UTC, quote).tzinfo is not None
     since(value, said, UTC, quote)
     until(quote, said, UTC)
+
+
+# --- how long it stands --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("quote", "type", "lifetime", "ends"),
+    [
+        ("I am in Oslo until Friday", "identity", "temporary", "2026-05-09"),
+        ("I am on holiday", "identity", "temporary", None),
+        ("I'm staying with my sister for now", "identity", "temporary", None),
+        ("Ich bin im Urlaub", "identity", "temporary", None),
+        ("I stayed in Oslo until Friday", "event", "lasting", None),
+        ("I live in Oslo", "identity", "lasting", None),
+    ],
+)
+def test_l8_what_lasts_for_a_while_is_temporary(quote: str, type: FactType, lifetime: str, ends: str | None) -> None:
+    draft = timed(FactDraft("Some fact", quote=quote, type=type), SAID, UTC)
+    assert (draft.lifetime, draft.valid_until) == (lifetime, day(ends) if ends else None)

@@ -210,11 +210,11 @@ def test_f1_translations_are_counted() -> None:
     ],
 )
 def test_l3_facts_of_the_moment_end_by_themselves(quote: str, slot: str | None, lifetime: str) -> None:
-    assert timed(FactDraft("Some fact", quote=quote, slot=slot)).lifetime == lifetime
+    assert timed(FactDraft("Some fact", quote=quote, slot=slot), NOW, UTC).lifetime == lifetime
 
 
 def test_what_has_just_happened_has_happened_for_good() -> None:
-    assert timed(FactDraft("Got the job", quote="I got the job just now", type="event")).lifetime == "lasting"
+    assert timed(FactDraft("Got the job", quote="I got the job just now", type="event"), NOW, UTC).lifetime == "lasting"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_what_has_just_happened_has_happened_for_good() -> None:
     ],
 )
 def test_ex12_what_changes_all_the_time_is_marked(text: str, slot: str | None, volatile: bool) -> None:
-    assert timed(FactDraft(text, slot=slot)).volatile is volatile
+    assert timed(FactDraft(text, slot=slot), NOW, UTC).volatile is volatile
 
 
 # --- any text at all -------------------------------------------------------------------------------------------------
