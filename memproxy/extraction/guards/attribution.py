@@ -19,8 +19,9 @@ _YOU_ARE = Pattern(
 _PHRASE_OF_SPEECH = lexicon(
     "you know | you see | you are right | you're right | you have to | you've got to | you have no idea"
 )
-_ANY_PERSON = lexicon(
-    "user | the person | their | they | them | his | her | she | he | him | seine?r? | ihr\\w? | sa | son | su | sus"
+# What becomes of the person through somebody else.
+_OF_BOTH = lexicon(
+    "widow\\w* | orphan\\w* | verwitwet | witwer? | veuf | veuve | viud[oa] | vedov[oa] | viúv[oa] | вдов\\w+"
 )
 _CALLED = Pattern(
     rf"(?:{PEOPLE.source}),? (?:is called |called |named |heisst |s'appelle |se llama )?(?P<name>[^\W\d_]{{2,}})"
@@ -33,14 +34,20 @@ def of_somebody_else(claim: Claim) -> bool:
     """
     told = claim.told
     said = claim.said
-    if OF_PEOPLE.match(told) or THIRD.search(told) or _shares_one(told, said) or _names_one(claim):
+    if (
+        OF_PEOPLE.match(told)
+        or _OF_BOTH.search(told)
+        or THIRD.search(told)
+        or _shares_one(told, said)
+        or _names_one(claim)
+    ):
         return False
-    own = _without_people(said)
-    if FIRST.search(own):
+    clauses = [clause.words for clause in claim.drawn]
+    if any(FIRST.search(_without_people(words)) for words in clauses):
         return False
-    if MY_PEOPLE.search(said) or THIRD.search(said):
+    if any(MY_PEOPLE.search(words) or THIRD.search(words) for words in clauses):
         return True
-    return _last_subject(claim.lead) == "other"
+    return not FIRST.search(_without_people(said)) and _last_subject(claim.lead) == "other"
 
 
 def to_the_assistant(claim: Claim) -> bool:

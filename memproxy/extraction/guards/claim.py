@@ -93,7 +93,11 @@ def overlap(text: str, words: str) -> float:
     return len(of_text & set(terms(words))) / len(of_text) if of_text else 0.0
 
 
-_END = Pattern(r"[.!?…؟]++[\"'”’)\]»]*+(?=\s|\Z)|[。！？]+|\n+")
+# No end of a sentence: "Dr. Weber", "St. Pölten", "No. 5", "z. B. ".
+_SHORT_FORMS = "".join(
+    rf"(?<!\b{short})" for short in "Dr Mr Mrs Ms Prof St No Nr ca vs Fr Hr Sra Sr dr mr st no nr".split()
+)
+_END = Pattern(rf"{_SHORT_FORMS}[.!?…؟]++[\"'”’)\]»]*+(?=\s|\Z)|[。！？]+|\n+")
 _CONJUNCTION = (
     "but|although|though|whereas|because|however|aber|sondern|obwohl|weil|während|mais|parce que|alors que|pero|sino|"
     "aunque|porque|mientras|però|perché|mentre|anche se|porém|embora|maar|omdat|hoewel|eftersom|ponieważ|но|однако|"
@@ -105,7 +109,9 @@ _HARD = Pattern(
     rf"\s*[;；：—–()\n]\s*|(?=¿)|:\s+|\s+-\s+|"
     rf"[,，、]?\s+(?<!nothing )(?<!anything )(?<!nobody )(?<!all )(?=(?:{_CONJUNCTION})\s)|"
     rf"[,，]\s+(?=(?:{_BEHIND_A_COMMA})\s)"
-    rf"|\s+(?=(?:and|und|et|y|e|en|och|og|и) (?:i|we|my|it|the|ich|wir|je|j'|nous|yo|io|eu|ik|jag|jeg|я|мы)\b)"
+    rf"|\s(?=(?:so|since) (?:i|we|no|my|our|the)\b)|\s+(?=(?:and|und|et|y|e|en|och|og|и) (?:i|we|my|it|the|ich|"
+    rf"wir|je|j'|nous|yo|"
+    rf"io|eu|ik|jag|jeg|я|мы)\b)"
     rf"|但是|但|可是|不过|因为|所以|虽然|けど|けれど|でも|から、|ので",
     re.IGNORECASE,
 )

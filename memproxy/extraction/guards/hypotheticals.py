@@ -53,7 +53,8 @@ _IF = lexicon(
     "如果 要是 もし(?!れ) 만약 ",
 )
 _STILL_OPEN = lexicon(
-    "if | when\\w* | would | could | unless | in case | hypothetical\\w* | wenn | falls | bei | würde | si | quand |"
+    "if | when\\w* | wish\\w* | want\\w* | would | could | unless | in case | hypothetical\\w* | wenn | falls |"
+    " bei | würde | si | quand |"
     " cuando | se | quando | als | если | когда",
     "如果 要是 时 もし なら たら 면 때",
 )

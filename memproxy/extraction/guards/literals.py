@@ -25,7 +25,7 @@ _UNITS = frozenset(
         "per pro par por kostet "
         "die der das den ein eine einen ist sind war est de du le la les un une mon ma mes son es el los mi mis "
         "su il lo mio mia "
-        "os meu minha do da het een mijn number code label version nummer numéro número numero"
+        "os meu minha do da het een mijn number code label name version nummer numéro número numero"
     )
 )
 

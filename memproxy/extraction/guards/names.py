@@ -43,8 +43,14 @@ _BEING = (
     r"minä olen|"
     r"أنا|אני|मैं|tôi là|saya"
 )
-_SELF = Pattern(rf"(?<!\w)(?:{_OWN})(?!\w)[\s:,\"'“„«]*+(?P<own>(?:[\w'’.-]+[\s\"'”»]*+){{1,4}})")
-_AM = Pattern(rf"(?<!\w)(?:{_BEING})(?!\w)[\s,\"'“„«]*+(?P<own>(?:[\w'’.-]+[\s\"'”»]*+){{1,2}})")
+_SELF = Pattern(
+    rf"(?<!\w)(?:{_OWN}|(?:i am|i'm) [^.!?]{{0,60}} (?:named|"
+    rf"called))(?!\w)[\s:,\"'“„«]*+(?P<own>(?:[\w'’.-]+[\s\"'”»]*+){{1,4}})"
+)
+_AM = Pattern(
+    rf"(?<!\w)(?:{_BEING})(?!\w)[\s,\"'“„«]*+(?:(?:dr|mr|mrs|ms|prof|frau|herr|just|really|"
+    rf"actually)\.? )?(?P<own>(?:[\w'’.-]+[\s\"'”»]*+){{1,2}})"
+)
 _SELF_BEHIND = Pattern(
     r"(?P<own>(?:[\w'’.-]+\s){1,3})(?:here\b|speaking\b|is my (?:\w+ )?name|ist mein name|est mon nom|es mi nombre)"
 )

@@ -17,13 +17,16 @@ _OTHER = lexicon(
     nicht | kein\\w{0,2} | nie | niemals | ohne | nichts | niemand\\w{0,2} | nirgends | weder | keinesfalls
     (?:ne|n'\\w*+)(?= (?:\\S++ ){0,5}?(?:pas|jamais|plus|rien|personne|aucune?|guère|ni|point)\\b)
     n'\\w++(?= (?:\\S++ ){0,4}?(?:pas|jamais|plus|rien|personne|aucune?|guère|ni)\\b)
-    pas | jamais | aucune? | sans | non | nunca | jamás | sin | ning[uú]n\\w{0,2} | nadie | tampoco | ni
-    mai | senza | nessun\\w{0,2} | niente | nulla | neanche | nemmeno | não | nao | jamais | sem | nenhum\\w{0,2}
-    ninguém | nem | nada
+    pas | jamais | aucune? | sans | non | nunca | jamás
+    (?<!med )(?<!av )(?<!för )(?<!til )(?<!till )(?<!i )(?<!på )(?<!for )(?<!och )(?<!og )(?<!hos )sin
+    ning[uú]n\\w{0,2} | nadie | tampoco | ni
+    (?<!im )(?<!de )(?<!itte )(?<!ang )(?<!seit )(?<!bis )(?<!ab )(?<!en )(?<!fin )(?<!ut )(?<!uis )(?<!\\d )(?<!\\. )mai
+    senza | nessun\\w{0,2} | niente | nulla | neanche | nemmeno | não | nao | jamais | sem | nenhum\\w{0,2}
+    ninguém | nem
     niet | geen | nooit | zonder | niets | niemand | nergens | inte | ikke | ikkje | aldrig | aldri | utan | uten
     uden | ingen | inget | inga | ingenting
     nie | nigdy | bez | żad\\w{1,4} | nikt | nic | ani | nejsem | nemám | nejím | nepij\\w* | nikdy | nem | soha
-    nincs | nélkül | en | ei | ilman | değil | yok | hiç | asla
+    nincs | nélkül | ilman | değil | yok | hiç | asla
     не | нет | никогда | ни | без | никто | ничего | нельзя | нигде | ні | ніколи | немає
     لا | ليس | لست | لم | لن | بدون | أبدا | אינו | לא | אין | בלי | नहीं | नही | मत | बिना | không | chưa | chẳng
     tidak | bukan | jangan
@@ -48,6 +51,10 @@ _IDIOMS = Pattern(
     r"month) (?:goes by|passes)|"
     r"(?:i |we )?(?:don't|do not) know (?:if|whether) (?:i|we)(?:'ve)?(?: have)? (?:told|mentioned|said)|"
     r"(?<!\w)(?:isn't it|aren't i|don't i|don't you|doesn't it|won't i|haven't i|right|no)\?|"
+    r"(?<!\w)(?:no|nicht|nichts|kein\w{0,2}|ne|pas|non|não|не) (?:\S+ ){0,6}?(?:ohne|sans|sin|senza|sem|без)(?!\w)|"
+    r"(?<!\w)ohne (?:\S+ ){1,6}?(?:nicht|nichts|kein\w{0,2})(?!\w)|不能没有|不可没有|"
+    r"(?<!\w)(?:moro|mora|vivo|vive|trabalh[oa]|nasci|nasceu|estou|está|estud[oa]|fui|foi|sou|é|fico|fica|"
+    r"enfermeir[oa]|\w+r) no (?=\w)|"
     r"nicht nur|nicht weit|nicht wahr|nicht schlecht|kein problem|ohne zweifel|nicht zuletzt|"
     r"pas seulement|pas mal|n'est-ce pas|non seulement|(?:ne|n'\w*) (?:\S+ ){1,4}?que\b|sans doute|sans problème|"
     r"pas de (?:problème|souci)|"

@@ -44,7 +44,8 @@ _SPEAKER = Pattern(
 _WORK = (
     r"rewrite|rephrase|reword|proof-?read|translate|summari[sz]e|shorten|correct|fix|improve|polish|edit|paraphrase|"
     r"simplify|condense|revise|expand|"
-    r"review|grade|classify|analy[sz]e|critique|convert|explain|check|spell-?check|reply to|respond to|answer this|"
+    r"what does (?:this|that|it) mean|review|grade|classify|analy[sz]e|critique|convert|explain|check|"
+    r"spell-?check|reply to|respond to|answer this|"
     r"clean up|tidy up|format|"
     r"make (?:this|it|the following|that|my \w+|the \w+)(?: \w+){0,2}? (?:\w+er|more \w+|less \w+|sound|formal|"
     r"polite|better|clear|concise|professional|nice)|"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memproxy.extraction.guards.claim import Claim
+from memproxy.extraction.guards.lexicon import MY_PEOPLE, PEOPLE
 from memproxy.extraction.guards.patterns import Pattern
 from memproxy.folding import fold
 from memproxy.recall.terms import terms
@@ -31,7 +32,8 @@ _ASIDE = Pattern(
 _MY_JOINED = Pattern("(?:我们?的|私の|僕の|내 |우리 )([^，。？、？!！ ]{1,12})")
 _HAVING = frozenset(
     terms(
-        "has have owns own called named call name user there is a an the one hat heisst tiene llama tem ha s'appelle "
+        "has have owns own called named call name user plan plans planning go goes going travel travelling "
+        "travels there is a an the one hat heisst tiene llama tem ha s'appelle "
         "ein eine einen un une una uno um uma een il lo la"
     )
 )
@@ -47,5 +49,7 @@ def presupposed(claim: Claim, with_relatives: bool = False) -> bool:
         given += [match[1] for match in _RELATIVE.finditer(sentence)] + [
             match[1] for match in _ASIDE.finditer(sentence)
         ]
-    told = set(terms(claim.text)) - _HAVING
-    return bool(told) and any(told <= set(terms(words)) for words in given)
+    told = set(terms(PEOPLE.sub(" ", claim.told))) - _HAVING
+    if not told:
+        return PEOPLE.search(claim.told) is not None and MY_PEOPLE.search(sentence) is not None
+    return told <= {term for words in given for term in terms(words)}

@@ -27,7 +27,8 @@ _ONCE = lexicon(
 _STANDING = lexicon(
     """
     from now on | from here on | from today on | always | never | every time | each time | whenever
-    in (?:the )?future | going forward | henceforth | generally | by default | at all times | as a rule | ever again
+    in (?:the )?future | going forward | henceforth | generally | by default | at all times | as a rule
+    ever again | again
     stop | any ?more
     ab jetzt | ab sofort | von jetzt an | von nun an | künftig | in zukunft | immer | nie | niemals | jedes mal
     grundsätzlich | stets
@@ -70,7 +71,9 @@ _DIRECTIVE = Pattern(
     rf"(?:(?:{_TELLS})(?!\w)(?!'s)|(?:can|could|would|will) you\b|i(?:'d| would)? (?:want|need|like) (?:you to|"
     rf"the (?:answer|reply|response|output|summary)|your (?:answer|reply)|this|it|that)\b|"
     r"(?:in|with|using|as) (?:\w+ ){0,2}(?:bullets?|bullet points|sentences?|words?|lines?|paragraphs?|table|json|"
-    r"markdown|english|german|french)\b|no (?:emojis?|markdown|code|bullets?|preamble)\b)"
+    r"markdown|english|german|french)\b|(?:much |a bit |even )?(?:shorter|longer|simpler|briefer|clearer|"
+    r"more (?:formal|detail\w*)|less formal|kürzer|länger|einfacher|plus court|más corto|più breve|"
+    r"короче)(?=[ ,.!]*(?:please|bitte|pls)?[ .!]*\Z)|no (?:emojis?|markdown|code|bullets?|preamble)\b)"
     r"|(?:请|麻烦|帮我|用|给我|回答|写)|.{0,20}(?:てください|で答えて|してくれ|でお願い)|.{0,20}(?:해 ?줘|"
     r"해 ?주세요|로 답)"
 )
@@ -88,6 +91,8 @@ _TO_KNOW = Pattern(
 _STATEMENT = Pattern(
     r"(?<!\w)(?:i|we)(?:'\w{1,2})? (?!(?:\w+ )?(?:want|need|like|prefer) (?:you|the (?:answer|reply|response|output|"
     r"summary)|your|this|it|that)\b)\w+|"
+    r"(?:and |but |because |since )?(?:my|our|mein\w{0,2}|mon|ma|mes|mis?|mia|mio|meu|minha|mijn|"
+    r"мо[йяё]) (?:\w+ ){1,3}(?:is|are|was|were|has|have|had|hurts?|ist|sind|hat|est|sont|es|son|è|sono|é|são)\b|"
     r"(?<!\w)(?:i'm|i've|ich|wir|je|j'\w+|nous|yo|io|eu|ik|jag|jeg|я|мы) \w+|我(?:是|有|住|喜欢|不|对|在|的)|"
     r"私は|私の|저는|나는"
 )

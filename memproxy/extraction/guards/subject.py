@@ -42,7 +42,7 @@ _VERB = Pattern(
     r"ist|war|hat|hatte|arbeitet|wohnt|lebt|mag|liebt|est|était|a|travaille|habite|vit|aime|es|era|está|tiene|trabaja|"
     r"vive|è|ha|lavora|abita|ama|é|tem|trabalha|mora|gosta)\b"
 )
-_PRONOUN = Pattern(r"(?:he|she|it|they)(?: |'s )")
+_PRONOUN = Pattern(r"(?:he|she)(?: |'s )")
 _OF_THE_PERSON = lexicon(
     "user | user's | the person | person's | their | nutzer\\w* | utilisat\\w+ | usuari[oa] | utente | пользовател\\w+",
     "用户 ユーザー 사용자",
