@@ -17,9 +17,10 @@ from memproxy.folding import content_key
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.indexing import reindex_fact, reindex_turn
 from memproxy.lifecycle.learning import supersede
+from memproxy.lifecycle.profile import note
 from memproxy.lifecycle.removals import CORRECTED, drop_derived, forget
 from memproxy.model import Entity, Fact, FactDraft, FactStatus, new_id
-from memproxy.store import contradictions, receipts, turns
+from memproxy.store import contradictions, profile, receipts, turns
 from memproxy.store import facts as fact_rows
 from memproxy.trust import looks_like_instruction
 
@@ -107,7 +108,7 @@ async def correct(
     await contradictions.lapse(conn, entity, fact.id, now)
     await drop_derived(conn, entity, past)
     await _follow(conn, entity, past)
-    return changed
+    return await _enter(conn, entity, changed, policy, now)
 
 
 async def confirm(conn: Connection, entity: Entity, fact: Fact, now: datetime) -> Fact:
@@ -205,6 +206,16 @@ async def _change(
         await reindex_fact(conn, entity, changed)
     await _follow(conn, entity, fact)
     return changed
+
+
+async def _enter(conn: Connection, entity: Entity, fact: Fact, policy: Policy, now: datetime) -> Fact:
+    """Let the profile say what a corrected fact says now, and no more what it said before."""
+    for entry in await profile.current(conn, entity):
+        if entry.fact_id == fact.id:
+            await profile.remove(conn, entity, entry.field, entry.key, now)
+    if fact.status == "current":
+        await note(conn, entity, fact, policy.packs, now)
+    return fact if fact.pinned else await existing(conn, entity, fact.id, forgotten=True)
 
 
 async def _write(

@@ -199,6 +199,27 @@ async def test_h5_a_change_that_takes_nothing_back_leaves_summaries(world: World
     assert await summarised(world) == {"Keeps falcons in Brask"}
 
 
+@pytest.mark.parametrize("way", [forget, erase, deny])
+async def test_h5_the_profile_keeps_nothing_of_a_fact_that_is_gone_or_corrected(tmp_path: Path, way: Way) -> None:
+    async with World.open(tmp_path, facts__rule_packs=["health"]) as world:
+        [fact_id] = await world.seed("Bo", "Is allergic to peanuts")
+
+        async def told() -> str:
+            pages = [await world.client.get(world.of("Bo", path)) for path in ("/profile", "/profile/history")]
+            assert all(page.status_code == 200 for page in pages)
+            return pages[0].text if way is forget else pages[0].text + pages[1].text
+
+        assert "peanuts" in await told()
+        corrected = await world.client.post(
+            world.of("Bo", f"/facts/{fact_id}/correct"), json={"text": "Is allergic to walnuts"}
+        )
+        assert corrected.json()["pinned"] is True
+        profile = (await world.client.get(world.of("Bo", "/profile"))).text
+        assert ("walnuts" in profile, "peanuts" in profile) == (True, False)
+        await way(world, {"id": fact_id, "text": "Is allergic to walnuts"})
+        assert "nuts" not in await told()
+
+
 async def test_h5_a_fact_that_was_written_by_hand_takes_summaries_that_repeat_it(world: World) -> None:
     [fact_id] = await world.seed("Bo", "Keeps falcons in Brask")
     await summarise(world, "Keeps falcons in Brask, as they said.", None)
