@@ -8,6 +8,7 @@ MemproxyError
 ├── EmbedderError         no vectors can be made
 ├── ProviderError         a model call failed
 │   ├── ProviderBusy      … for now: 429, 5xx, a timeout; may carry how long to wait
+│   │   └── EmptyAnswer   … no word of an answer: thoughts may have used up the limit
 │   ├── TruncatedCompletion   the answer hit its output limit
 │   └── UnusableReply     the answer holds no JSON that can be used
 └── Problem               a request to the management API that cannot be met (RFC 9457)
@@ -62,6 +63,13 @@ class ProviderBusy(ProviderError):
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+
+
+class EmptyAnswer(ProviderBusy):
+    """The model gave no word of an answer; a model that reasons may have used up its limit on thoughts."""
+
+    def __init__(self) -> None:
+        super().__init__("empty-answer")
 
 
 class TruncatedCompletion(ProviderError):

@@ -62,8 +62,12 @@ class Rejection(StrEnum):
     CERTAINTY = "certainty-raised"  # the person left it open
     NEGATION = "negation"  # says the opposite of what was said
     VAGUE = "vague"  # leaves out the code or amount it is about
-    EXCLUDED = "excluded-tag"  # of a kind that the person wants not learned
+    SWITCHED_OFF = "switched-off"  # the person wants nothing learned
+    EXCLUDED_TAG = "excluded-tag"  # of a kind that the person wants not learned
+    EXCLUDED_PATTERNS = "excluded-patterns"  # … where habits are that kind
+    DENIED = "denied"  # the person said that it is not to be known
     FORGOTTEN = "forgotten"  # the person had it forgotten, and the turn is the same
+    OVERRULED = "overruled"  # the person decided against it in a dispute
 
 
 LATENCY_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)

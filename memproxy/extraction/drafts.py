@@ -42,14 +42,12 @@ def drafts(
     turns: Sequence[Turn],
     default_zone: tzinfo = UTC,
     context: Sequence[Turn] = (),
-    excluded_tags: frozenset[str] = frozenset(),
 ) -> Drafts:
     """Validate the facts of one reply against the turns they were to be taken from.
 
-    `default_zone` is where those were said that do not tell, `context` the assistant's turns that were sent along,
-    `excluded_tags` what the person wants not learned.
+    `default_zone` is where those were said that do not tell, `context` the assistant's turns that were sent along.
     """
-    check = _Check(turns, default_zone, context, excluded_tags)
+    check = _Check(turns, default_zone, context)
     accepted: list[FactDraft] = []
     rejected: dict[str, int] = {}
     translations = 0
@@ -67,14 +65,11 @@ def drafts(
 class _Check:
     """The turns of one request, ready for looking up what was said where."""
 
-    def __init__(
-        self, turns: Sequence[Turn], default_zone: tzinfo, context: Sequence[Turn], excluded_tags: frozenset[str]
-    ) -> None:
+    def __init__(self, turns: Sequence[Turn], default_zone: tzinfo, context: Sequence[Turn]) -> None:
         self._turns = [turn for turn in turns if turn.role == "user"]
         self._said = [(turn, Said(turn.content)) for turn in reversed(self._turns)]
         self._zone = default_zone
         self._context = context
-        self._excluded = excluded_tags
 
     def draft(self, fact: Mapping[str, Any]) -> FactDraft | Rejection:
         """The draft of one entry, or why there is none."""
@@ -92,8 +87,6 @@ class _Check:
             return claim
         said_at, there = claim.turn.time, zone(claim.turn.timezone or "") or self._zone
         draft = shaped(fact, quote or text, said_at, there)
-        if draft.tag in self._excluded:
-            return Rejection.EXCLUDED
         draft = replace(draft, text=text, quote=mask_secrets(quote) if quote else None, turn_id=claim.turn.id)
         return timed(draft, said_at, there)
 

@@ -136,7 +136,7 @@ def _harmless(angle: re.Match[str]) -> str:
 
 # --- the reply ---------------------------------------------------------------------------------------------
 
-_LISTS = ("facts", "memories", "items", "results")
+_LISTS = ("facts", "memories", "memory", "items", "results")
 _TEXTS = ("text", "fact", "content", "memory", "statement")
 _UNREADABLE: Mapping[str, Any] = {"text": ""}
 
@@ -176,7 +176,9 @@ def _listed(value: object) -> list[Mapping[str, Any]] | None:
     """The facts under the documented key (or one of its usual variants); None for any other value."""
     if not isinstance(value, dict):
         return None
-    key = next((name for name in _LISTS if name in value), None)
+    key = next(
+        (name for name in _LISTS if name in value and not (name in _TEXTS and isinstance(value[name], str))), None
+    )
     if key is None:
         return [] if not value else None
     entries = value[key]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from memproxy.errors import ProviderBusy, ProviderError, TruncatedCompletion
+from memproxy.errors import EmptyAnswer, ProviderBusy, ProviderError, TruncatedCompletion, UnusableReply
 from memproxy.providers.catalog import chat_completions_url
 from memproxy.settings import is_loopback
 
@@ -70,7 +70,8 @@ class ChatClient:
     ) -> Completion:
         """One answer in JSON of the given schema (asked for, not relied on).
 
-        Raises ProviderBusy where a later call may work, TruncatedCompletion at the output limit, else ProviderError.
+        Raises ProviderBusy where a later call may work (EmptyAnswer: perhaps with a higher limit), TruncatedCompletion
+        at the output limit, UnusableReply for a refusal, else ProviderError.
         """
         known = self._refused.setdefault((endpoint.base_url, endpoint.model), set())
         refused = set(known)
@@ -173,16 +174,22 @@ def _completion(response: httpx.Response) -> Completion:
     try:
         answer = response.json()
         choice = answer["choices"][0]
-        text = choice["message"].get("content")
+        message = choice["message"]
+        text = message.get("content")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ProviderBusy("not-a-completion") from None
     text = _text(text)
+    if not text.strip():
+        raise UnusableReply("refused") if _refused(message, choice) else EmptyAnswer()
     if choice.get("finish_reason") in ("length", "max_tokens"):
         raise TruncatedCompletion(text)
-    if not text.strip():
-        raise ProviderBusy("empty-answer")
     usage = answer.get("usage") if isinstance(answer.get("usage"), dict) else {}
     return Completion(text, _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _refused(message: Mapping[str, Any], choice: Mapping[str, Any]) -> bool:
+    """Whether the model, or a filter before it, declined to answer."""
+    return bool(message.get("refusal")) or choice.get("finish_reason") in ("content_filter", "safety", "refusal")
 
 
 def _text(content: object) -> str:

@@ -20,7 +20,7 @@ _OTHER = lexicon(
     pas | jamais | aucune? | sans | non | nunca | jamás
     (?<!med )(?<!av )(?<!för )(?<!til )(?<!till )(?<!i )(?<!på )(?<!for )(?<!och )(?<!og )(?<!hos )sin
     ning[uú]n\\w{0,2} | nadie | tampoco | ni
-    (?<!im )(?<!de )(?<!itte )(?<!ang )(?<!seit )(?<!bis )(?<!ab )(?<!en )(?<!fin )(?<!ut )(?<!uis )(?<!\\d )(?<!\\. )mai
+    (?<!im )(?<!de )(?<!itte )(?<!ang )(?<!seit )(?<!bis )(?<!en )(?<!fin )(?<!ut )(?<!uis )(?<!\\d )(?<!\\. )mai
     senza | nessun\\w{0,2} | niente | nulla | neanche | nemmeno | não | nao | jamais | sem | nenhum\\w{0,2}
     ninguém | nem
     niet | geen | nooit | zonder | niets | niemand | nergens | inte | ikke | ikkje | aldrig | aldri | utan | uten

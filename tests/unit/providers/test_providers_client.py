@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memproxy.errors import ProviderBusy, ProviderError, TruncatedCompletion
+from memproxy.errors import EmptyAnswer, ProviderBusy, ProviderError, TruncatedCompletion, UnusableReply
 from memproxy.providers.catalog import chat_completions_url, extraction_model
 from memproxy.providers.client import ChatClient, Completion, Endpoint
 from memproxy.testing import Die, ScriptedUpstream, completion
@@ -277,17 +277,32 @@ async def test_a_cut_answer_is_an_error_that_holds_what_there_was(
     assert "facts" not in str(failed.value)
 
 
-async def test_an_answer_cut_before_its_first_word_is_a_cut_answer(up: ScriptedUpstream, client: ChatClient) -> None:
-    answer(up, choice(None, "length"))
-    with pytest.raises(TruncatedCompletion) as failed:
-        await ask(client, at(up))
-    assert failed.value.text == ""
-
-
+@pytest.mark.parametrize("reason", ["stop", "length"])
 @pytest.mark.parametrize("content", [None, "", "  \n", 7, {}, [], [{"type": "thinking", "thinking": "hm"}]])
-async def test_an_empty_answer_is_no_answer(up: ScriptedUpstream, client: ChatClient, content: Any) -> None:
-    answer(up, choice(content))
-    with pytest.raises(ProviderBusy, match="empty-answer"):
+async def test_l13_an_answer_without_a_word_is_an_error(
+    up: ScriptedUpstream, client: ChatClient, content: Any, reason: str
+) -> None:
+    answer(up, choice(content, reason))
+    with pytest.raises(EmptyAnswer, match="empty-answer"):
+        await ask(client, at(up))
+
+
+@pytest.mark.parametrize("thoughts", ["reasoning_content", "reasoning", "thinking"])
+async def test_l13_thoughts_are_no_answer(up: ScriptedUpstream, client: ChatClient, thoughts: str) -> None:
+    body = choice("")
+    body["choices"][0]["message"][thoughts] = '{"facts": [{"text": "DRAFT"}]}'
+    answer(up, body)
+    with pytest.raises(EmptyAnswer):
+        await ask(client, at(up))
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "safety", "stop"])
+async def test_b10_a_refusal_is_no_answer(up: ScriptedUpstream, client: ChatClient, reason: str) -> None:
+    body = choice(None, reason)
+    if reason == "stop":
+        body["choices"][0]["message"]["refusal"] = "I cannot help with that."
+    answer(up, body)
+    with pytest.raises(UnusableReply, match="refused"):
         await ask(client, at(up))
 
 
