@@ -223,7 +223,7 @@ def _last_day(named: str, said_at: datetime, zone: tzinfo) -> date | None:
         return today
     if match := _WEEKDAY.fullmatch(words):
         return _weekday(_WEEKDAYS[match["day"]], today, ahead=True)
-    found = when(words, said_at, zone)
+    found = day(words) or when(words, said_at, zone)
     if found is None:
         return None
     ends = found.date()
