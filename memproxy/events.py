@@ -134,6 +134,15 @@ class Metrics:
         self.extraction_tokens = Counter(
             "memproxy_extraction_tokens", "Tokens of extraction calls as reported.", ["direction"], registry=registry
         )
+        self.merges = Counter(
+            "memproxy_merge_verdicts",
+            "Pairs of near statements put to the model, by what it said.",
+            ["verdict"],
+            registry=registry,
+        )
+        self.reflections = Counter(
+            "memproxy_reflected_facts", "Facts of second looks, by what became of them.", ["outcome"], registry=registry
+        )
         self.jobs = Gauge("memproxy_jobs", "Background jobs, by state.", ["state"], registry=registry)
         self.shortened = Counter(
             "memproxy_shortened", "Texts cut to a limit before use, by where.", ["where"], registry=registry

@@ -187,6 +187,7 @@ class Extraction(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True
     max_attempts: Positive = 5
     daily_calls: Count = 200
     concurrency: Positive = 1
+    reflection: bool = False  # look a second time at what was noted down, for another call a window
     ignore: list[str] = []
 
 

@@ -59,13 +59,13 @@ def halves(window: Window, smallest: int = 400) -> list[Window]:
     turns = window.turns
     if len(turns) > 1:
         middle = len(turns) // 2
-        return [Window(turns[:middle], window.context), Window(turns[middle:], window.context)]
+        return [replace(window, turns=turns[:middle]), replace(window, turns=turns[middle:])]
     content = turns[0].content
     if len(content) < 2 * smallest:
         return []
     cut = content.rfind(" ", len(content) // 4, len(content) // 2)
     cut = cut if cut > 0 else len(content) // 2
     return [
-        Window((replace(turns[0], content=content[:cut]),), window.context),
-        Window((replace(turns[0], content=content[cut:]),), ()),
+        replace(window, turns=(replace(turns[0], content=content[:cut]),)),
+        replace(window, turns=(replace(turns[0], content=content[cut:]),), context=()),
     ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from memproxy.errors import EmbedderError
+from memproxy.events import Metrics
 from memproxy.extraction.extract import Extracted
 from memproxy.extraction.lifetimes import Lifetimes
 from memproxy.extraction.packs import load
@@ -14,10 +16,11 @@ from memproxy.extraction.reconcile import Policy, Reject
 from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
 from memproxy.lifecycle.denials import Denials
-from memproxy.lifecycle.learning import Grounds, Learned, learn
+from memproxy.lifecycle.learning import Grounds, Learned, learn, near_facts
 from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
 from memproxy.lifecycle.neighbours import Neighbours, neighbours
-from memproxy.model import Entity, FactDraft, Job, speaker_of
+from memproxy.lifecycle.reflecting import Reflected, reflect
+from memproxy.model import Entity, Fact, FactDraft, Job, speaker_of
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import ChatClient, Endpoint
 from memproxy.recall.passages import embedding_text
@@ -28,7 +31,9 @@ from memproxy.store.search import Extent
 
 EXTRACT = "extract"  # what calls are made for, as `usage` counts them
 MERGE = "merge"
-PURPOSES = (EXTRACT, MERGE)
+REFLECT = "reflect"
+PURPOSES = (EXTRACT, MERGE, REFLECT)
+KNOWN = 20  # known facts that a second look is shown
 RESERVED = 10  # calls of the daily budget that the merge gate leaves to extraction
 
 
@@ -57,19 +62,25 @@ class Learner:
         client: ChatClient,
         policy: Policy,
         clock: Clock,
+        metrics: Metrics,
         secret: bytes,
         daily_calls: int,
         asks: bool,
+        reflects: ZoneInfo | None = None,
     ) -> None:
-        """`asks`: whether the merge gate may ask the model; else rules alone decide."""
+        """`asks`: whether the merge gate may ask the model; else rules alone decide. `reflects`: the configured time
+        zone, where a second look is wanted.
+        """
         self._db = db
         self._embedder = embedder
         self._client = client
         self._policy = policy
         self._clock = clock
+        self._metrics = metrics
         self._secret = secret
         self._daily_calls = daily_calls
         self._asks = asks
+        self._reflects = reflects
 
     async def calls_left(self, now: datetime) -> int:
         """How many calls the daily budget still allows, for all entities together."""
@@ -83,10 +94,13 @@ class Learner:
     async def store(self, job: Job, endpoint: Endpoint, window: Window, found: Extracted) -> list[Learned]:
         """Reconcile and write what a window taught, count what it cost, and mark its turns as learned from."""
         accepted, unwanted = await self._db.read(lambda conn: self._wanted(conn, job.entity, found.drafts.accepted))
+        reflected = await self._reflected(job, endpoint, window, accepted, found.calls)
+        accepted = reflected.drafts
         vectors, grounds = await self._embedded(accepted)
         seen = await self._db.read(lambda conn: _look(conn, job.entity, accepted, vectors, grounds))
-        judged = await self._judged(endpoint, seen.doubts if self._asks else (), found.calls)
-        grounds = replace(grounds, verdicts=judged.verdicts)
+        doubts = [doubt for doubt in seen.doubts if doubt.key not in reflected.verdicts] if self._asks else []
+        judged = await self._judged(endpoint, doubts, found.calls + reflected.calls)
+        grounds = replace(grounds, verdicts={**judged.verdicts, **reflected.verdicts})
         now = self._clock.now()
 
         async def apply(conn: Connection) -> list[Learned]:
@@ -99,10 +113,23 @@ class Learner:
             learned = await learn(conn, job.entity, [d for _, d in kept], rows, grounds, job.session_id, now, nearby)
             await turns.set_learn(conn, job.entity, sorted(there), "done")
             if there:
-                await _count(conn, job, found, judged, now)
+                await _count(conn, job, {EXTRACT: found, MERGE: judged, REFLECT: reflected}, now)
             return learned + unwanted
 
         return await self._db.write(apply)
+
+    async def _reflected(
+        self, job: Job, endpoint: Endpoint, window: Window, notes: tuple[FactDraft, ...], spent: int
+    ) -> Reflected:
+        """What a second look leaves of the notes, beside what is known of the same things."""
+        if self._reflects is None or await self.calls_left(self._clock.now()) - spent < RESERVED:
+            return Reflected(notes)
+        vectors, grounds = await self._embedded(notes)
+        known = await self._db.read(lambda conn: _known(conn, job.entity, notes, vectors, grounds))
+        reflected = await reflect(self._client, endpoint, window, notes, known, self._reflects)
+        for what, count in reflected.counts.items():
+            self._metrics.reflections.labels(what).inc(count)
+        return reflected
 
     async def _wanted(
         self, conn: Connection, entity: Entity, drafts: Sequence[FactDraft]
@@ -133,7 +160,10 @@ class Learner:
     async def _judged(self, endpoint: Endpoint, doubts: Sequence[Doubt], spent: int) -> Judged:
         if not doubts or await self.calls_left(self._clock.now()) - spent < RESERVED:
             return Judged({})
-        return await judge(self._client, endpoint, doubts)
+        judged = await judge(self._client, endpoint, doubts)
+        for verdict in judged.verdicts.values():
+            self._metrics.merges.labels(verdict.separation).inc()
+        return judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +183,20 @@ async def _look(
     return _Seen(extent, nearby, await find_doubts(conn, entity, drafts, nearby, grounds))
 
 
+async def _known(
+    conn: Connection, entity: Entity, drafts: Sequence[FactDraft], vectors: Vectors | None, grounds: Grounds
+) -> list[Fact]:
+    """The current facts nearest to any of the drafts, and those that fill their slots."""
+    found: dict[str, tuple[float, Fact]] = {}
+    nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
+    for draft, cosines in zip(drafts, nearby, strict=True):
+        for near in await near_facts(conn, entity, draft, cosines, grounds.policy):
+            closest = max(near.cosine or 0.0, found[near.fact.id][0] if near.fact.id in found else 0.0)
+            found[near.fact.id] = (closest, near.fact)
+    ranked = sorted(found.values(), key=lambda pair: pair[0], reverse=True)
+    return [fact for _, fact in ranked[:KNOWN]]
+
+
 def _excluded(draft: FactDraft, wishes: Preferences) -> str | None:
     if not (wishes.learning and wishes.memory):
         return "switched-off"
@@ -161,8 +205,10 @@ def _excluded(draft: FactDraft, wishes: Preferences) -> str | None:
     return "excluded-patterns" if draft.type == "pattern" and not wishes.patterns else None
 
 
-async def _count(conn: Connection, job: Job, found: Extracted, judged: Judged, now: datetime) -> None:
-    for purpose, cost in ((EXTRACT, found), (MERGE, judged)):
+async def _count(
+    conn: Connection, job: Job, costs: Mapping[str, Extracted | Judged | Reflected], now: datetime
+) -> None:
+    for purpose, cost in costs.items():
         if cost.calls:
             await usage.add(
                 conn,

@@ -49,7 +49,8 @@ Answer with one JSON object. This shows the form only, never its content:
 "speaker": "user", "type": "event"}}]}}
 
 "speaker" is user or assistant. "tag" is one of skill, preference, relationship, medical, location, work, hobby, \
-personal, financial, prediction, other. "thread_status" is open for something unresolved the user will come back to."""
+personal, financial, prediction, other. "thread_status" is open for something unresolved the user will come back to, \
+resolved for what settles such a thing."""
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -87,18 +88,26 @@ class Window:
 
     turns: tuple[Turn, ...]
     context: tuple[Turn, ...]
+    topic: str | None = None  # what the conversation is about, and of what class it is, where whoever sent it said so
+    label: str | None = None
 
 
 def messages(window: Window, timezone: ZoneInfo) -> list[dict[str, str]]:
     """The chat messages of one extraction request."""
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": conversation(window, timezone)}]
+
+
+def conversation(window: Window, timezone: ZoneInfo) -> str:
+    """The two labelled parts: what only helps to understand, and what facts may be taken from."""
     dates = sorted({_said_on(turn, timezone).date().isoformat() for turn in window.turns})
     context = "\n".join(_line(turn, timezone) for turn in window.context)
-    body = (
-        f"Date of the conversation: {', '.join(dates)}\n\n"
+    told = {"Date of the conversation": ", ".join(dates), "Topic": window.topic, "Classification": window.label}
+    head = "\n".join(f"{name}: {_defuse(' '.join(text.split()))}" for name, text in told.items() if text)
+    return (
+        f"{head}\n\n"
         f"<context>\n{context}\n</context>\n\n"
         f"<conversation>\n{chr(10).join(_line(turn, timezone) for turn in window.turns)}\n</conversation>"
     )
-    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": body}]
 
 
 def _line(turn: Turn, timezone: ZoneInfo) -> str:

@@ -238,7 +238,18 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         indexer = Indexer(db, embedder) if embedder is not None else None
         policy = policy_of(settings.facts)
         asks = settings.facts.gate == "model" or (settings.facts.gate == "auto" and plan.own is not None)
-        learner = Learner(db, embedder, client, policy, clock, secret, settings.extraction.daily_calls, asks)
+        learner = Learner(
+            db,
+            embedder,
+            client,
+            policy,
+            clock,
+            metrics,
+            secret,
+            settings.extraction.daily_calls,
+            asks,
+            zone if settings.extraction.reflection else None,
+        )
         worker = Worker(db, learner, client, plan, settings.extraction, zone, clock, metrics)
         memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)
         curator = Curator(db, embedder, secret, clock, learning=plan.own is not None, policy=policy)
