@@ -127,6 +127,8 @@ class Turn:
     time: datetime
     complete: bool = True  # False: the answer broke off
     timezone: str | None = None  # where it was said, as an IANA name; None: the configured one
+    topic: str | None = None  # what an imported segment is about, and of what class: told to whoever learns from it
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

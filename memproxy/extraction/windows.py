@@ -23,7 +23,8 @@ def shorten(text: str, limit: int) -> str:
 
 
 def windows(pending: Sequence[Turn], before: Sequence[Turn | None], max_chars: int) -> list[Window]:
-    """Group the person's pending turns, in order, so that each request's two parts together hold at most `max_chars`.
+    """Group the person's pending turns, in order, so that each request's two parts together hold at most `max_chars`,
+    and none mixes segments of different topics.
 
     `before` holds for each pending turn the assistant's turn just before it (or None): the labelled context.
     """
@@ -34,8 +35,9 @@ def windows(pending: Sequence[Turn], before: Sequence[Turn | None], max_chars: i
     for index, (turn, previous) in enumerate(zip(pending, before, strict=True)):
         heard = [earlier for earlier in before[max(0, index - HEARD) : index + 1] if earlier is not None]
         said = replace(turn, content=shorten(without_quotations(turn, heard), max_chars))
-        if turns and len(said.content) + _context_size(previous, context, max_chars) > room:
-            out.append(Window(tuple(turns), tuple(context)))
+        full = len(said.content) + _context_size(previous, context, max_chars) > room
+        if turns and (full or (turn.topic, turn.label) != (turns[-1].topic, turns[-1].label)):
+            out.append(_window(turns, context))
             turns, context, room = [], [], max_chars
         turns.append(said)
         room -= len(said.content)
@@ -43,8 +45,12 @@ def windows(pending: Sequence[Turn], before: Sequence[Turn | None], max_chars: i
             context.append(replace(previous, content=shorten(previous.content, size)))
             room -= size
     if turns:
-        out.append(Window(tuple(turns), tuple(context)))
+        out.append(_window(turns, context))
     return out
+
+
+def _window(turns: Sequence[Turn], context: Sequence[Turn]) -> Window:
+    return Window(tuple(turns), tuple(context), turns[0].topic, turns[0].label)
 
 
 def _context_size(previous: Turn | None, context: Sequence[Turn], room: int) -> int:

@@ -41,6 +41,8 @@ class PastTurn:
     content: str
     time: datetime
     name: str | None = None
+    topic: str | None = None
+    label: str | None = None
 
 
 class Curator:
@@ -263,6 +265,8 @@ class Curator:
             learn="pending" if teaches else "no",
             credential=None,
             text_key=text_key,
+            topic=past.topic,
+            label=past.label,
         )
         hidden = await hide_denied(conn, entity, self._secret, turn)
         await passages.add(conn, entity, turn_passages(turn, hidden_spans=hidden))

@@ -30,7 +30,7 @@ from memproxy.providers.client import ChatClient
 from memproxy.recall.recall import Recaller
 from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
-from memproxy.store import entities, erasure, jobs, meta, placed, receipts
+from memproxy.store import entities, erasure, jobs, meta, placed, receipts, turns
 from memproxy.store import facts as fact_rows
 from memproxy.store.sqlite import SqliteDatabase
 
@@ -124,6 +124,16 @@ class Parts:
                 self.changed(entity)
             self.metrics.facts.labels("expired").inc(len(ended))
             total += len(ended)
+
+    async def learned(self, entity: Entity, turn_ids: Sequence[str], seconds: float) -> bool:
+        """Wait until nothing waits to be learned from these turns, `seconds` at most; whether that is so."""
+        try:
+            async with asyncio.timeout(seconds):
+                while await self.db.read(lambda conn: turns.waiting(conn, entity, turn_ids)):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)  # other processes learn too: only rows tell
+        except TimeoutError:
+            return False
+        return True
 
     async def flush(self, seconds: float) -> Progress:
         """Run debounced jobs now and wait until background work is idle."""

@@ -197,6 +197,21 @@ class TurnsBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     learn: bool = True
 
 
+class Segment(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Turns about one thing, and of what class they are (a support case, a diary)."""
+
+    turns: Annotated[list[PastTurnFields], msgspec.Meta(min_length=1, max_length=1000)]
+    topic: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    label: Annotated[str, msgspec.Meta(min_length=1, max_length=100)] | None = msgspec.field(name="class", default=None)
+
+
+class SegmentsBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Segments to learn from at once."""
+
+    session: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+    segments: Annotated[list[Segment], msgspec.Meta(min_length=1, max_length=100)]
+
+
 def decode(body: bytes, kind: type[S]) -> S:
     """Read a body. Raises Problem 400 that names the place."""
     try:

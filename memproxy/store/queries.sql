@@ -108,9 +108,9 @@ RETURNING turns AS seq;
 -- name: turns_insert
 -- Store one turn.
 INSERT INTO turns (tenant, entity, id, session_id, seq, role, name, content, time, complete, learn, credential,
-    text_key, timezone, recorded_at)
+    text_key, timezone, topic, label, recorded_at)
 VALUES (:tenant, :entity, :id, :session_id, :seq, :role, :name, :content, :time, :complete, :learn, :credential,
-    :text_key, :timezone, :recorded_at);
+    :text_key, :timezone, :topic, :label, :recorded_at);
 
 -- name: turns_get
 -- One turn.

@@ -25,6 +25,13 @@ SELECT t.* FROM json_each(:ids) i
 CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
 ORDER BY t.time, t.session_id, t.seq;
 
+-- name: turns_waiting
+-- How many of the given turns (a JSON array of ids) wait to be learned from.
+SELECT count(*) AS number
+FROM json_each(:ids) i
+CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
+WHERE t.learn = 'pending';
+
 -- name: turns_set_learn
 -- Note what became of turns (a JSON array of ids) in extraction.
 UPDATE turns SET learn = :learn

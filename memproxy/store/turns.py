@@ -29,7 +29,15 @@ def from_row(row: Row) -> Turn:
         time=to_time(row["time"]),
         complete=bool(row["complete"]),
         timezone=row["timezone"],
+        topic=row["topic"],
+        label=row["label"],
     )
+
+
+async def waiting(conn: Connection, entity: Entity, turn_ids: Sequence[str]) -> int:
+    """How many of these turns wait to be learned from."""
+    row = await conn.one("turns_waiting", **scoped(entity), ids=json.dumps(list(turn_ids)))
+    return int(row["number"]) if row is not None else 0
 
 
 async def append(
@@ -46,6 +54,8 @@ async def append(
     complete: bool = True,
     credential: str | None = None,
     timezone: str | None = None,
+    topic: str | None = None,
+    label: str | None = None,
 ) -> Turn:
     """Store the next turn of a session; its place is assigned here. Raises StoreError where there is no such session.
 
@@ -71,9 +81,11 @@ async def append(
         credential=credential,
         text_key=text_key,
         timezone=timezone,
+        topic=topic,
+        label=label,
         recorded_at=datetime.now(UTC),
     )
-    return Turn(turn_id, session_id, place["seq"], role, name, content, time, complete, timezone)
+    return Turn(turn_id, session_id, place["seq"], role, name, content, time, complete, timezone, topic, label)
 
 
 async def get(conn: Connection, entity: Entity, turn_id: str) -> Turn | None:

@@ -31,6 +31,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/facts/{fact}/correct"): {"text": "Owns a raft"},
     ("POST", "/turns"): {"session": "s", "turns": [TURN]},
     ("POST", "/denied"): {"text": "Owns a kayak"},
+    ("POST", "/extract"): {"session": "s", "segments": [{"turns": [TURN]}]},
     ("PUT", "/preferences"): {"memory": False},
     ("POST", "/contradictions/{contradiction}/resolve"): {"decision": "neither"},
     ("POST", "/collisions/{collision}/settle"): {"side": "cat"},

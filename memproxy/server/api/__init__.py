@@ -62,6 +62,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/memproxy/v1/entities/{entity}/turns", turns.list_turns),
     ("POST", "/memproxy/v1/entities/{entity}/turns", turns.import_turns),
     ("DELETE", "/memproxy/v1/entities/{entity}/turns/{turn}", turns.delete_turn),
+    ("POST", "/memproxy/v1/entities/{entity}/extract", turns.extract),
 )
 
 

@@ -11,7 +11,8 @@ from memproxy.lifecycle.curation import PastTurn
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
 from memproxy.server.identity import clean_name, read_time
-from memproxy.server.requests import TurnsBody, decode
+from memproxy.server.requests import SegmentsBody, TurnsBody, decode
+from memproxy.store import facts as fact_rows
 from memproxy.store import turns as turn_rows
 
 
@@ -30,15 +31,31 @@ async def list_turns(call: Call) -> Response:
 async def import_turns(call: Call) -> Response:
     """Record history with its own dates and speakers."""
     entity, body = call.entity, decode(await call.body(), TurnsBody)
-    try:
-        session = clean_name(body.session)
-    except ValueError as error:
-        raise Problem(400, "That is no session's name", f"{error}.") from None
+    session = _session(body.session)
     now = call.parts.clock.now()
     past = [PastTurn(t.role, t.content, _past(t.time.isoformat(), now, i), t.name) for i, t in enumerate(body.turns)]
     ids = await call.parts.curator.import_turns(entity, session, past, body.learn)
     call.parts.changed(entity)
     return answer({"ids": ids}, 201)
+
+
+async def extract(call: Call) -> Response:
+    """Store segments and learn from them at once; what was learned, as far as it is done in time."""
+    entity, body = call.entity, decode(await call.body(), SegmentsBody)
+    parts, session, now = call.parts, _session(body.session), call.parts.clock.now()
+    if parts.plan.own is None:
+        raise Problem(409, "No model learns here", f"Extraction is {parts.plan.description}.")
+    past = [
+        PastTurn(turn.role, turn.content, _past(turn.time.isoformat(), now, index), turn.name, part.topic, part.label)
+        for part in body.segments
+        for index, turn in enumerate(part.turns)
+    ]
+    ids = await parts.curator.import_turns(entity, session, past, True)
+    parts.changed(entity)
+    done = await parts.learned(entity, ids, call.query.number("timeout", 30, 0, 600))
+    facts = await parts.db.read(lambda conn: fact_rows.of_turns(conn, entity, ids))
+    shown = [views.fact(fact) for fact in facts if fact.status == "current"]
+    return answer({"ids": ids, "facts": shown, "done": done}, 201 if done else 202)
 
 
 async def delete_turn(call: Call) -> Response:
@@ -47,6 +64,13 @@ async def delete_turn(call: Call) -> Response:
     await call.parts.curator.forget_turn(entity, call.segment("turn"))
     call.parts.changed(entity)
     return answer({"deleted": {"turns": 1}})
+
+
+def _session(name: str) -> str:
+    try:
+        return clean_name(name)
+    except ValueError as error:
+        raise Problem(400, "That is no session's name", f"{error}.") from None
 
 
 def _past(text: str, now: datetime, index: int) -> datetime:
