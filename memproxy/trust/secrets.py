@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-MASK = "[secret]"
+from memproxy.trust.credentials import MASK, mask_named
 
 _PREFIXED = re.compile(
     r"""(?<![A-Za-z0-9])(?:
@@ -101,7 +101,7 @@ def mask_secrets(text: str) -> str:
     text = _AUTHORIZATION.sub(lambda match: f"{match[1] or match[3]}{MASK}", text)
     text = _URL_PASSWORD.sub(rf"\1{MASK}@", text)
     text = _PHRASED.sub(_phrased, text)
-    text = _NAMED.sub(_named, text)
+    text = mask_named(_NAMED.sub(_named, text))
     return _CARD.sub(lambda match: MASK if _is_card(match[0]) else match[0], text)
 
 

@@ -92,7 +92,55 @@ def test_a_value_behind_a_word_that_names_it_is_masked(said: str, left: str) -> 
     assert mask_secrets(said) == left
 
 
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Mein Passwort ist hunter2, merk es dir", "Mein Passwort ist [secret], merk es dir"),
+        ("Mein Passwort ist Quillhaven.", "Mein Passwort ist [secret]."),
+        ("Das Kennwort für das WLAN lautet Xk29dkk!", "Das Kennwort für das WLAN lautet [secret]!"),
+        ("Passwort: hunter2", "Passwort: [secret]"),
+        ("Meine PIN ist 4815.", "Meine PIN ist [secret]."),
+        ("Die PIN ist vier acht eins fünf.", "Die PIN ist [secret]."),
+        ("Der Türcode ist 4815", "Der Türcode ist [secret]"),
+        ("Mon mot de passe est hunter2.", "Mon mot de passe est [secret]."),
+        ("mot de passe : Xk29dkk", "mot de passe : [secret]"),
+        ("Le code de la porte est 4815", "Le code de la porte est [secret]"),
+        ("Mon code PIN est quatre huit un cinq", "Mon code PIN est [secret]"),
+        ("Mi contraseña es hunter2", "Mi contraseña es [secret]"),
+        ("La contraseña del wifi es «tres gatos»", "La contraseña del wifi es «[secret]»"),
+        ("Il mio codice PIN è 4815", "Il mio codice PIN è [secret]"),
+        ("Minha senha é hunter2", "Minha senha é [secret]"),
+        ("Mijn wachtwoord is hunter2", "Mijn wachtwoord is [secret]"),
+        ("Mitt lösenord är hunter2", "Mitt lösenord är [secret]"),
+        ("Moje hasło to hunter2", "Moje hasło to [secret]"),
+        ("Мой пароль — hunter2", "Мой пароль — [secret]"),
+        ("пароль: hunter2", "пароль: [secret]"),
+        ("Код от сейфа 4815", "Код от сейфа 4815"),
+        ("我的密码是hunter2，别忘了", "我的密码是[secret]，别忘了"),
+        ("门的密码：四八一五", "门的密码：[secret]"),
+        ("パスワードはhunter2です", "パスワードは[secret]です"),
+        ("비밀번호는 hunter2", "비밀번호는 [secret]"),
+    ],
+)
+def test_j3_a_value_named_in_another_language_is_masked(said: str, left: str) -> None:
+    assert mask_secrets(said) == left
+
+
 ORDINARY = [
+    "Mein Passwort ist schwer zu merken",
+    "Das Passwort ist falsch und das Kennwort war abgelaufen",
+    "Meine PIN ist geheim",
+    "Mon mot de passe est trop long",
+    "La contraseña es obligatoria",
+    "La clave es practicar 30 minutos",
+    "La password è scaduta",
+    "Minha senha é muito fraca",
+    "Mijn wachtwoord is verlopen",
+    "Пароль был слишком простой",
+    "我的密码是自己想的",
+    "パスワードは秘密です",
+    "パスワードはGoogleで管理しています",
+    "비밀번호는 비밀이에요",
     "my password is hard to remember",
     "The password was changed on Monday",
     "I forgot my password again, and the password is expired",
@@ -146,7 +194,18 @@ def test_no_id_date_or_short_number_is_masked(uuid: object, number: int, date: o
 
 
 @pytest.mark.parametrize(
-    "before", ["", "password", "password is", "password for ", "recovery phrase is ", "authorization:"]
+    "before",
+    [
+        "",
+        "password",
+        "password is",
+        "password for ",
+        "recovery phrase is ",
+        "authorization:",
+        "passwort ist ",
+        "mot de passe de ",
+        "密码是",
+    ],
 )
 @pytest.mark.parametrize(
     "pump",
