@@ -50,9 +50,19 @@ _JOINED = re.compile(
 )
 
 
+_STEMS = (
+    "passw", "passord", "kennwort", "losungs", "mot de passe", "contrase", "clave", "parola", "senha", "palavra",
+    "wachtw", "lösenord", "adgang", "hasło", "heslo", "jelsz", "salasana", "ifre", "пароль", "pin", "code", "digo",
+    "codice", "geheim", "kod", "пин", "код",
+)  # fmt: skip
+
+
 def mask_named(text: str) -> str:
     """The text with every credential that a word of another language names replaced by `[secret]`."""
-    return _JOINED.sub(_joined, _NAMED.sub(_named, text))
+    folded = text.lower()
+    if any(stem in folded for stem in _STEMS):  # most texts name none, and need not be looked through word by word
+        text = _NAMED.sub(_named, text)
+    return _JOINED.sub(_joined, text)
 
 
 def _named(match: re.Match[str]) -> str:

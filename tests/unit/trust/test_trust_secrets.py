@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memproxy.trust import mask_secrets
-from memproxy.trust.secrets import MASK
+from memproxy.trust.credentials import MASK
 from tests.growth import MOST, growth
 
 A16 = "a1B2" * 4
@@ -59,6 +59,8 @@ def test_the_rest_of_the_sentence_stays_word_for_word() -> None:
     [
         ("my door PIN is four eight one five", "my door PIN is [secret]"),
         ("My PIN is four, eight, one, five.", "My PIN is [secret]."),
+        ("My PIN, it's four eight one five", "My PIN, it's [secret]"),
+        ("my password, it is hunter2", "my password, it is [secret]"),
         ("the pin code is 4815", "the pin code is [secret]"),
         ("PIN for the garage is 9-9-1-2", "PIN for the garage is [secret]"),
         ("the alarm code: 48151", "the alarm code: [secret]"),
