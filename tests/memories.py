@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memproxy.model import Candidate, Fact, Scored
+from memproxy.recall.evidence import gather
 from memproxy.recall.query import named, read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, rank
 from memproxy.recall.terms import index_terms
@@ -94,13 +95,12 @@ def ranked(
     frequencies = Counter(term for c in candidates for term in set(c.terms.split()))
     lengths = [len(c.terms.split()) for c in candidates]
     query = read_query(question, now=START + timedelta(days=100))
-    return rank(
-        replace(query, named=named(query.text, speakers)),
+    evidence = gather(
+        query.terms,
         candidates,
         passages=len(candidates),
         document_frequencies=frequencies,
         average_length=sum(lengths) / len(lengths) if lengths else 0.0,
-        floor=floor,
-        weights=weights,
-        limit=limit,
     )
+    query = replace(query, named=named(query.text, speakers))
+    return rank(query, evidence, floor=floor, weights=weights, limit=limit)

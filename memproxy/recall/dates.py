@@ -49,11 +49,11 @@ class When:
     first: date | None = None
     last: date | None = None
 
-    def covers(self, moment: datetime) -> bool:
-        """Whether a moment fits all that is named."""
+    def covers(self, day: date) -> bool:
+        """Whether a day fits all that is named."""
         if self.first is not None and self.last is not None:
-            return self.first <= moment.date() <= self.last
-        named = ((self.year, moment.year), (self.month, moment.month), (self.day, moment.day))
+            return self.first <= day <= self.last
+        named = ((self.year, day.year), (self.month, day.month), (self.day, day.day))
         return all(wanted is None or wanted == found for wanted, found in named)
 
 

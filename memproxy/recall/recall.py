@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,9 +11,10 @@ from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
 from memproxy.interfaces import Connection, Database, Embedder, Vectors
 from memproxy.model import Candidate, Entity, Fact, ItemKind, Scored
+from memproxy.recall.evidence import Evidence, gather
 from memproxy.recall.query import Query, named, read_query
-from memproxy.recall.ranking import Reading, rank, read_candidate
-from memproxy.recall.resident import Residents
+from memproxy.recall.ranking import rank
+from memproxy.recall.residents import Residents
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import search
@@ -41,8 +42,7 @@ class _Seen:
     """What one snapshot of the database says to a query."""
 
     extent: search.Extent
-    proposal: search.Proposal
-    readings: Mapping[int, Reading]
+    evidence: Evidence
     told: Sequence[Fact]  # the facts taken from the proposed turns, where any was superseded
     standing: Sequence[Fact]
 
@@ -85,23 +85,14 @@ class Recaller:
         finally:
             embedding.cancel()
         self._residents.load(entity, seen.extent)
-        proposal = seen.proposal
-        speakers = {candidate.speaker for candidate in proposal.candidates if candidate.speaker}
+        evidence = seen.evidence
+        speakers = {candidate.speaker for candidate in evidence.candidates if candidate.speaker}
         query = replace(query, named=named(query.text, speakers))
         said = await present if present is not None else ()
-        candidates = [c for c in proposal.candidates if (c.session_id, c.seq) not in said]
-        if not query.past:
-            candidates = _still_true(candidates, seen.told)
-        scored = rank(
-            query,
-            candidates,
-            passages=proposal.passages,
-            document_frequencies=proposal.document_frequencies,
-            average_length=proposal.average_length,
-            floor=self._floor() if floor else None,
-            readings=seen.readings,
-            limit=self._limit,
-        )
+        superseded = [] if query.past else seen.told
+        if said or superseded:
+            evidence = evidence.only(_worth_saying(evidence.candidates, said, superseded))
+        scored = rank(query, evidence, floor=self._floor() if floor else None, limit=self._limit)
         return Found(query, tuple(scored), tuple(seen.standing), seen.extent.revision)
 
     async def standing(self, entity: Entity) -> list[Fact]:
@@ -125,26 +116,35 @@ class Recaller:
         superseded = bool(await fact_rows.list_facts(conn, entity, statuses=["historical"], limit=1))
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
-            match = resident.match(query, PROPOSED, kinds)
-            readings: Mapping[int, Reading] = match.readings
-            proposal = resident.propose(match, await embedding)
+            match = resident.match(query.terms, PROPOSED, kinds)
+            evidence = resident.propose(match, await embedding)
         else:
-            info = self._embedder.info if self._embedder is not None else None
-            matched = await search.matching(
-                conn,
-                entity,
-                extent,
-                terms=query.terms,
-                limit=PROPOSED,
-                kinds=kinds,
-                ahead=(info.model, info.dimensions) if info is not None else None,
-            )
-            readings = {i: read_candidate(query, candidate) for i, candidate in matched.candidates.items()}
-            proposal = await search.with_nearest(conn, matched, await embedding, info.model if info else None)
+            evidence = await self._on_disk(conn, entity, extent, query, embedding, kinds)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
-        turn_ids = list({c.turn_id for c in proposal.candidates if c.turn_id and superseded})
+        turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id and superseded})
         told = await fact_rows.of_turns(conn, entity, turn_ids)
-        return _Seen(extent, proposal, readings, told, standing)
+        return _Seen(extent, evidence, told, standing)
+
+    async def _on_disk(
+        self,
+        conn: Connection,
+        entity: Entity,
+        extent: search.Extent,
+        query: Query,
+        embedding: asyncio.Task[Vectors | None],
+        kinds: Sequence[ItemKind] | None,
+    ) -> Evidence:
+        """What the indexes say to a query, of a memory without a copy."""
+        matched = await search.matching(conn, entity, extent, terms=query.terms, limit=PROPOSED, kinds=kinds)
+        model = self._embedder.info.model if self._embedder is not None else None
+        proposal = await search.with_nearest(conn, matched, await embedding, model)
+        return gather(
+            query.terms,
+            proposal.candidates,
+            passages=proposal.passages,
+            document_frequencies=proposal.document_frequencies,
+            average_length=proposal.average_length,
+        )
 
     def forget(self, entity: Entity) -> None:
         """Let go of what is held in memory of an entity."""
@@ -185,13 +185,16 @@ class Recaller:
         return (pinned + about)[: self._standing]
 
 
-def _still_true(candidates: Sequence[Candidate], told: Sequence[Fact]) -> list[Candidate]:
-    """Without passages that say what a later fact superseded: those are for questions about the past."""
+def _worth_saying(
+    candidates: Sequence[Candidate], present: Collection[tuple[str | None, int]], told: Sequence[Fact]
+) -> list[int]:
+    """The rows without what is present anyway, and without what a later fact superseded: that is for questions about
+    the past.
+    """
     gone = [(fact.turn_id, " ".join((fact.quote or fact.text).split())) for fact in told if fact.status == "historical"]
-    if not gone:
-        return list(candidates)
-    return [
-        c
-        for c in candidates
-        if c.kind != "turn" or not any(c.owner_id == turn and words in " ".join(c.text.split()) for turn, words in gone)
-    ]
+
+    def superseded(candidate: Candidate) -> bool:
+        words = " ".join(candidate.text.split()) if gone and candidate.kind == "turn" else ""
+        return any(candidate.owner_id == turn and quote in words for turn, quote in gone) if words else False
+
+    return [row for row, c in enumerate(candidates) if (c.session_id, c.seq) not in present and not superseded(c)]

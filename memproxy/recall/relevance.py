@@ -13,11 +13,11 @@ does bear on them).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memproxy.lazy import Lazy
-from memproxy.model import Candidate
+from memproxy.recall.columns import Mask
+from memproxy.recall.evidence import Evidence
 from memproxy.recall.query import Query
 
 if TYPE_CHECKING:
@@ -34,27 +34,20 @@ GROWTH = 0.005  # how much it rises whenever they double: the best of many unrel
 PERSONAL = 0.04  # how much lower it is for a question about oneself ("what is my job?") or a participant by name
 
 
-def related(
-    query: Query, candidates: Sequence[Candidate], coverage: Sequence[float], *, floor: float, passages: int
-) -> list[bool]:
+def related(query: Query, evidence: Evidence, floor: float) -> Mask:
     """For each candidate whether it may be injected: all False where none is clear evidence.
 
-    `floor` is the embedder's (see EmbedderInfo.floor); `coverage` is of the question's terms, 0..1, one a candidate;
-    `passages` is how many the whole memory has.
+    `floor` is the embedder's (see EmbedderInfo.floor).
     """
     bar = floor - PERSONAL if query.personal or query.named else floor
-    bar += GROWTH * math.log2(max(passages / SMALL_MEMORY, 1))
-    covered = np.array(coverage, np.float64)
-    cosines = np.array([c.cosine for c in candidates], np.float64)  # None becomes NaN
+    bar += GROWTH * math.log2(max(evidence.passages / SMALL_MEMORY, 1))
+    covered, cosines = evidence.coverage, evidence.cosines
     unseen = np.isnan(cosines)
     sightless = bool(unseen.all())  # there are no vectors at all
     # Without a vector, or not among the nearest, a candidate is taken to lie where the farthest of those lies.
-    evidence = np.where(unseen, 0.0 if sightless else np.nanmin(cosines), cosines) + COVERAGE_WEIGHT * covered
-    clear = (evidence >= bar) | (unseen & (covered >= COVERED))
+    strength = np.where(unseen, 0.0 if sightless else np.nanmin(cosines), cosines) + COVERAGE_WEIGHT * covered
+    clear = (strength >= bar) | (unseen & (covered >= COVERED))
     if not clear.any():
-        return [False] * len(candidates)
-    may = evidence >= floor - SECONDARY
-    if sightless:
-        may |= covered >= SECONDARY_COVERED
-    found: list[bool] = may.tolist()
-    return found
+        return clear
+    may = strength >= floor - SECONDARY
+    return may | (covered >= SECONDARY_COVERED) if sightless else may

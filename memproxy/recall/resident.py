@@ -9,52 +9,40 @@ Both answer alike, as a test holds them to.
 from __future__ import annotations
 
 import asyncio
-import math
-from array import array
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from memproxy.errors import StoreError
-from memproxy.interfaces import Connection, Database, Vectors
+from memproxy.interfaces import Connection, Vectors
 from memproxy.lazy import Lazy
 from memproxy.model import Candidate, EmbedderInfo, Entity, ItemKind
-from memproxy.recall.lexical import TermCounts, idf
-from memproxy.recall.query import Query, is_standing_wish
-from memproxy.recall.ranking import Reading
+from memproxy.recall.columns import Columns, Mask
+from memproxy.recall.evidence import Evidence, Rows
+from memproxy.recall.lexical import Lexical, Postings, idf
 from memproxy.store import search, vectors
-from memproxy.store.search import Extent, Proposal
-
-STEP = 200  # passages read at a time: about two milliseconds of work between one look at the event loop and the next
+from memproxy.store.search import Extent
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    Rows: TypeAlias = NDArray[np.intp]
 else:
     np = Lazy("numpy")
 
-Postings = Mapping[str, tuple["array[int]", "array[int]"]]  # a term's rows, and how often each has it
+STEP = 200  # passages read at a time: about two milliseconds of work between one look at the event loop and the next
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The rows that hold words of a query, of as many passages as there were then."""
+    """What the words of as many passages as there were then say to a question."""
 
-    query: Query
     limit: int
-    postings: Postings
-    frequencies: Mapping[str, int]
-    may: NDArray[np.bool_]  # for each row whether it may be proposed
-    average_length: float
-    rows: Rows  # best first
-    readings: dict[int, Reading]  # by passage id
+    lexical: Lexical
+    may: Mask  # for each row whether it may be proposed
+    rows: Rows  # those that hold the question's terms, best first
 
 
 class Resident:
-    """The passages of one entity: their words by term, their vectors by row."""
+    """The passages of one entity: their words by term, their vectors by row, all else in columns."""
 
     def __init__(self, entity: Entity, revision: int, embedder: EmbedderInfo | None) -> None:
         self.revision = revision
@@ -62,14 +50,12 @@ class Resident:
         self._embedder = embedder
         self._vectors_changed = -1  # what of the vectors has been read, as the entity's row counts it
         self._candidates: list[Candidate] = []
-        self._current = np.zeros(0, np.bool_)  # False: counted, but not proposed (a fact that holds no more)
-        self._wishes: list[bool] = []
-        self._lengths: list[int] = []
-        self._terms = 0
-        self._postings: dict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("q")))
+        self._columns = Columns()
+        self._postings = Postings()
+        self._current: Mask = np.zeros(0, np.bool_)  # False: counted, but not proposed (a fact that holds no more)
         self._unseen: dict[int, int] = {}  # passages without a vector so far: id to row
         self._matrix: Vectors = np.zeros((0, embedder.dimensions if embedder else 0), np.float32)
-        self._seen: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self._seen: Mask = np.zeros(0, np.bool_)
         self._catching_up = asyncio.Lock()
 
     def __len__(self) -> int:
@@ -92,19 +78,13 @@ class Resident:
             return True
 
     def _add(self, found: Sequence[tuple[Candidate, bool]]) -> None:
+        candidates = [candidate for candidate, _ in found]
         self._current = np.append(self._current, [current for _, current in found])
-        for candidate, _ in found:
-            row = len(self._candidates)
-            words = candidate.terms.split()
-            self._candidates.append(candidate)
-            self._wishes.append(candidate.role == "user" and is_standing_wish(candidate.text))
-            self._lengths.append(len(words))
-            self._terms += len(words)
-            self._unseen[candidate.passage_id] = row
-            for term, count in Counter(words).items():
-                rows, counts = self._postings[term]
-                rows.append(row)
-                counts.append(count)
+        self._unseen |= {candidate.passage_id: row for row, candidate in enumerate(candidates, len(self))}
+        self._candidates += candidates
+        self._columns.add(candidates)
+        for candidate in candidates:
+            self._postings.add(candidate.terms)
 
     async def _see(self, conn: Connection, embedder: EmbedderInfo) -> None:
         if len(self) > len(self._matrix):
@@ -122,34 +102,27 @@ class Resident:
                 self._matrix[row] = vector
                 self._seen[row] = True
 
-    def match(self, query: Query, limit: int, kinds: Sequence[ItemKind] | None = None) -> Match:
+    def match(self, terms: Sequence[str], limit: int, kinds: Sequence[ItemKind] | None = None) -> Match:
         """The lexical half of `propose`, which needs no vector: it can be done while the query is being embedded."""
         total = len(self)
-        postings = {term: self._postings[term] for term in query.terms if term in self._postings}
-        frequencies = {term: len(postings[term][0]) if term in postings else 0 for term in query.terms}
-        may = self._current
-        if kinds:
-            may = may & np.array([candidate.kind in kinds for candidate in self._candidates], np.bool_)
-        weights = np.zeros(total)
-        for term, (holding, _) in postings.items():
-            weights[np.asarray(holding)] += idf(total, frequencies[term])
-        rows = _largest(weights, np.flatnonzero((weights > 0) & may), limit)
-        rows = rows[np.lexsort((-rows, -weights[rows]))[:limit]]
-        match = Match(query, limit, postings, frequencies, may, self._terms / total if total else 0.0, rows, {})
-        match.readings.update(self._read(match, rows))
-        return match
+        weights = {term: idf(total, self._postings.frequency(term)) for term in terms}
+        lexical = self._postings.weigh(weights, self._postings.terms / total if total else 0.0)
+        may = self._current & self._columns.of_kinds(kinds) if kinds else self._current
+        rows = _largest(lexical.held, np.flatnonzero((lexical.held > 0) & may), limit)
+        return Match(limit, lexical, may, rows[np.lexsort((-rows, -lexical.held[rows]))[:limit]])
 
-    def propose(self, match: Match, vector: Vectors | None) -> Proposal:
-        """What `search.propose` would propose; the readings of all of it stand in the match then."""
+    def propose(self, match: Match, vector: Vectors | None) -> Evidence:
+        """What `search.propose` would propose, read for the question."""
         cosines, near = self._near(match, vector)
-        more = near[~np.isin(near, match.rows)]
-        match.readings.update(self._read(match, more))
-        chosen = np.concatenate([match.rows, more])
-        candidates = tuple(
-            self._candidates[row].at(None if math.isnan(cosine) else cosine)
-            for row, cosine in zip(chosen.tolist(), cosines[chosen].tolist(), strict=True)
+        rows = np.concatenate([match.rows, near[~np.isin(near, match.rows)]])
+        return Evidence(
+            [self._candidates[row] for row in rows.tolist()],
+            self._columns.rows[rows],
+            match.lexical.scores[rows],
+            match.lexical.coverage[rows],
+            cosines[rows].astype(np.float64),
+            len(match.may),
         )
-        return Proposal(candidates, len(match.may), match.frequencies, match.average_length)
 
     def _near(self, match: Match, vector: Vectors | None) -> tuple[Vectors, Rows]:
         """Every row's cosine (NaN without a vector), and the rows that are nearest."""
@@ -162,23 +135,6 @@ class Resident:
         rows = _largest(cosines, np.flatnonzero(match.may & ~np.isnan(cosines)), match.limit)
         return cosines, rows[np.argsort(-cosines[rows], kind="stable")[: match.limit]]
 
-    def _read(self, match: Match, chosen: Rows) -> dict[int, Reading]:
-        places = np.full(len(match.may), -1, np.intp)
-        places[chosen] = np.arange(len(chosen))
-        counted: list[dict[str, int]] = [{} for _ in range(len(chosen))]
-        for term, (rows, counts) in match.postings.items():
-            known = np.asarray(rows)
-            at = places[known[: np.searchsorted(known, len(places))]]  # others were added since the match was made
-            hits = np.flatnonzero(at >= 0)
-            for place, count in zip(at[hits].tolist(), np.asarray(counts)[hits].tolist(), strict=True):
-                counted[place][term] = count
-        readings = {}
-        for row, of in zip(chosen.tolist(), counted, strict=True):
-            candidate = self._candidates[row]
-            dated = bool(match.query.dates) and any(when.covers(candidate.time) for when in match.query.dates)
-            readings[candidate.passage_id] = Reading(TermCounts(of, self._lengths[row]), self._wishes[row], dated)
-        return readings
-
 
 def _largest(values: NDArray[Any], rows: Rows, count: int) -> Rows:
     """The rows among which the `count` largest values are, in their order: without sorting the many others."""
@@ -187,64 +143,3 @@ def _largest(values: NDArray[Any], rows: Rows, count: int) -> Rows:
     found = values[rows]
     least = np.partition(found, len(found) - count)[len(found) - count]
     return np.asarray(rows[found >= least], np.intp)
-
-
-class Residents:
-    """The copies held now, of those who spoke last, `room` passages in all."""
-
-    def __init__(self, db: Database, embedder: EmbedderInfo | None, room: int) -> None:
-        self._db = db
-        self._embedder = embedder
-        self._room = room
-        self._held: OrderedDict[Entity, Resident] = OrderedDict()
-        self._loading: dict[Entity, asyncio.Task[None]] = {}
-
-    async def settled(self) -> None:
-        """Wait until no copy is being made."""
-        await asyncio.gather(*self._loading.values(), return_exceptions=True)
-
-    async def in_step(self, conn: Connection, entity: Entity, extent: Extent) -> Resident | None:
-        """The copy of an entity's passages that holds what this snapshot of the database holds, if there is one."""
-        resident = self._held.get(entity)
-        if resident is None:
-            return None
-        if await resident.catch_up(conn, extent):
-            if entity in self._held:
-                self._held.move_to_end(entity)
-            return resident
-        if self._held.get(entity) is resident:
-            del self._held[entity]
-        return None
-
-    def load(self, entity: Entity, extent: Extent) -> None:
-        """Make a copy, behind the scenes, of a memory that has room here."""
-        if 0 < extent.passages <= self._room and entity not in self._held and entity not in self._loading:
-            self._loading[entity] = asyncio.get_running_loop().create_task(self._load(entity))
-
-    async def _load(self, entity: Entity) -> None:
-        async def read(conn: Connection) -> Resident | None:
-            extent = await search.extent(conn, entity)
-            resident = Resident(entity, extent.revision, self._embedder)
-            return resident if await resident.catch_up(conn, extent) else None
-
-        try:
-            resident = await self._db.read(read)
-        except StoreError:
-            return  # fail open: the indexes on disk answer, or say what is wrong
-        finally:
-            self._loading.pop(entity, None)
-        if resident is not None:
-            self._held[entity] = resident
-            while sum(map(len, self._held.values())) > self._room:
-                self._held.popitem(last=False)
-
-    def drop(self, entity: Entity) -> None:
-        """Let go of everything of an entity."""
-        self._held.pop(entity, None)
-        if loading := self._loading.pop(entity, None):
-            loading.cancel()
-
-    async def close(self) -> None:
-        """Let go of everything."""
-        for entity in [*self._held, *self._loading]:
-            self.drop(entity)

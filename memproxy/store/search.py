@@ -34,7 +34,6 @@ __all__ = [
 ]
 
 _MOST_POSTINGS = 5000  # read for one query; the rarest terms go first, and words that are everywhere may be left out
-SMALL_MEMORY = 2000  # passages whose vectors are read at once; beyond, asking the vector index is cheaper
 _KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
 
 
@@ -76,7 +75,6 @@ class Matched:
     passages: int
     document_frequencies: Mapping[str, int]
     average_length: float
-    loaded: vectors.Loaded | None = None  # all vectors of a small memory, where `ahead` asked for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,21 +152,16 @@ async def matching(
     limit: int,
     kinds: Sequence[ItemKind] | None = None,
     statuses: Sequence[str] = ("current",),
-    ahead: tuple[str, int] | None = None,
 ) -> Matched:
-    """The first half of `propose`, which needs no vector: it can be read while the query is still being embedded.
-
-    `ahead` names the model (and its dimensions) of the vector to come: then a small memory's vectors are read as well.
-    """
+    """The first half of `propose`, which needs no vector: it can be read while the query is still being embedded."""
     wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
     total = extent.passages
     if total == 0:
         return Matched(wanted, {}, 0, dict.fromkeys(terms, 0), 0.0)
     frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
     ids = await _lexical(conn, wanted, frequencies, total)
-    loaded = await vectors.load(conn, entity, *ahead) if ahead is not None and total <= SMALL_MEMORY else None
     candidates = {c.passage_id: c for c in await _candidates(conn, wanted, ids)}
-    return Matched(wanted, candidates, total, frequencies, extent.terms / total, loaded)
+    return Matched(wanted, candidates, total, frequencies, extent.terms / total)
 
 
 async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:
@@ -176,9 +169,7 @@ async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | Non
     wanted = matched.wanted
     known = matched.candidates
     cosines: dict[int, float] = {}
-    if vector is not None and matched.loaded is not None and wanted.kinds == _KINDS:
-        cosines = matched.loaded.nearest(vector, wanted.limit, known.keys())
-    elif vector is not None and model is not None and matched.passages:
+    if vector is not None and model is not None and matched.passages:
         cosines = await _nearest(conn, wanted, vector, model)
         cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, [i for i in known if i not in cosines])
     more = await _candidates(conn, wanted, [i for i in cosines if i not in known])

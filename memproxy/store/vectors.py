@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memproxy.errors import StoreError
@@ -135,38 +135,11 @@ async def cosines_of(
     return dict(zip(ids.tolist(), cosines.tolist(), strict=True))
 
 
-class Loaded:
-    """All vectors of one entity by one model, in memory."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._ids, self._matrix = _matrix(rows)
-
-    def nearest(self, vector: Vectors, k: int, others: Collection[int]) -> dict[int, float]:
-        """Passage id to cosine: the k nearest, nearest first, and those of `others` that have a vector."""
-        if not len(self._ids):
-            return {}
-        cosines = self._matrix @ from_blob(to_blob(vector))
-        order = np.argsort(-cosines, kind="stable")[:k]
-        found: dict[int, float] = dict(zip(self._ids[order].tolist(), cosines[order].tolist(), strict=True))
-        wanted = np.isin(self._ids, np.fromiter(others, np.int64, len(others)))
-        return dict(zip(self._ids[wanted].tolist(), cosines[wanted].tolist(), strict=True)) | found
-
-
-async def load(conn: Connection, entity: Entity, model: str, dimensions: int) -> Loaded:
-    """Read all vectors of an entity. For small memories, while a query is still being embedded: comparing then costs
-    next to nothing."""
-    return Loaded(await conn.all("vectors_of_model", **scoped(entity), model=model, dimensions=dimensions))
-
-
 def _compared(rows: Sequence[Row], query: bytes) -> tuple[NDArray[np.int64], Vectors]:
     """Ids and cosines of rows with `passage_id` and `vector`; both sides have unit length."""
-    ids, matrix = _matrix(rows)
-    return ids, matrix @ from_blob(query)
-
-
-def _matrix(rows: Sequence[Row]) -> tuple[NDArray[np.int64], Vectors]:
     ids = np.array([row["passage_id"] for row in rows], dtype=np.int64)
-    return ids, from_blob(b"".join(row["vector"] for row in rows)).reshape(len(rows), -1 if len(rows) else 0)
+    matrix = from_blob(b"".join(row["vector"] for row in rows)).reshape(len(rows), -1)
+    return ids, matrix @ from_blob(query)
 
 
 # --- vec0 tables ---

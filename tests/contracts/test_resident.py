@@ -12,12 +12,13 @@ import pytest
 
 from memproxy.interfaces import Connection, Vectors
 from memproxy.model import EmbedderInfo, Entity, ItemKind, Passage
+from memproxy.recall.evidence import Evidence, gather
 from memproxy.recall.query import read_query
-from memproxy.recall.ranking import Reading, read_candidate
-from memproxy.recall.resident import STEP, Residents
+from memproxy.recall.ranking import rank
+from memproxy.recall.resident import STEP
+from memproxy.recall.residents import Residents
 from memproxy.recall.terms import index_terms
 from memproxy.store import entities, erasure, facts, passages, search, sessions, turns, vectors
-from memproxy.store.search import Proposal
 from memproxy.store.sqlite import SqliteDatabase
 from tests.contracts.test_store_rows import fact
 
@@ -25,7 +26,7 @@ NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 ADA, BO = Entity("Ada"), Entity("Bo")
 TOY = EmbedderInfo("toy", 8, floor=0.5, duplicate=0.9)
 WORDS = "kayak river garden piano sister Bergen March 2024 violin letter coffee always running".split()
-QUESTION = "When did my sister play the piano in Bergen, in March 2024?"
+QUERY = read_query("When did my sister play the piano in Bergen, in March 2024?", now=NOW)
 Work = Callable[[Connection], Awaitable[Any]]
 
 
@@ -102,16 +103,13 @@ async def from_memory(
     entity: Entity = ADA,
     kinds: Sequence[ItemKind] | None = None,
     limit: int = 9,
-) -> tuple[Proposal, dict[int, Reading]] | None:
-    query = read_query(QUESTION, now=NOW)
-
-    async def work(conn: Connection) -> tuple[Proposal, dict[int, Reading]] | None:
+) -> Evidence | None:
+    async def work(conn: Connection) -> Evidence | None:
         resident = await residents.in_step(conn, entity, await search.extent(conn, entity))
         if resident is None:
             return None
-        match = resident.match(query, limit, kinds)
-        proposal = resident.propose(match, None if seed is None else vector(seed) / np.linalg.norm(vector(seed)))
-        return proposal, match.readings
+        match = resident.match(QUERY.terms, limit, kinds)
+        return resident.propose(match, None if seed is None else vector(seed) / np.linalg.norm(vector(seed)))
 
     return await db.read(work)
 
@@ -123,27 +121,44 @@ async def from_disk(
     entity: Entity = ADA,
     kinds: Sequence[ItemKind] | None = None,
     limit: int = 9,
-) -> Proposal:
-    query = read_query(QUESTION, now=NOW)
-    return await db.read(
+) -> Evidence:
+    found = await db.read(
         lambda conn: search.propose(
-            conn, entity, terms=query.terms, vector=None if seed is None else vector(seed), model=TOY.model,
+            conn, entity, terms=QUERY.terms, vector=None if seed is None else vector(seed), model=TOY.model,
             limit=limit, kinds=kinds,
         )
     )  # fmt: skip
+    return gather(
+        QUERY.terms,
+        found.candidates,
+        passages=found.passages,
+        document_frequencies=found.document_frequencies,
+        average_length=found.average_length,
+    )
 
 
-def same(memory: Proposal, disk: Proposal) -> None:
-    """Both propose the same, up to the last digits of a cosine."""
+def same(memory: Evidence, disk: Evidence) -> None:
+    """Both propose the same passages with the same evidence, up to last digits, and so they rank alike."""
+    memory, disk = (found.only(np.argsort(found.columns["passage"])) for found in (memory, disk))
     assert memory.passages == disk.passages
-    assert memory.document_frequencies == disk.document_frequencies
-    assert memory.average_length == pytest.approx(disk.average_length)
-    ours = {c.passage_id: c for c in memory.candidates}
-    theirs = {c.passage_id: c for c in disk.candidates}
-    assert ours.keys() == theirs.keys()
-    for passage_id, candidate in ours.items():
-        assert candidate._replace(cosine=None) == theirs[passage_id]._replace(cosine=None)
-        assert candidate.cosine == pytest.approx(theirs[passage_id].cosine, abs=1e-5)
+    assert [c._replace(cosine=None) for c in memory.candidates] == [c._replace(cosine=None) for c in disk.candidates]
+    for column in ("passage", "kind", "seq", "own", "wish", "confidence", "chars", "day"):
+        assert memory.columns[column].tolist() == disk.columns[column].tolist()
+    for column in ("owner", "session"):
+        assert alike(memory.columns[column]) == alike(disk.columns[column])
+    assert memory.lexical == pytest.approx(disk.lexical)
+    assert memory.coverage == pytest.approx(disk.coverage)
+    assert memory.cosines == pytest.approx(disk.cosines, abs=1e-5, nan_ok=True)
+    ranks = [rank(QUERY, found, floor=TOY.floor) for found in (memory, disk)]
+    assert len(ranks[0]) == len(ranks[1])
+    for ours, theirs in zip(*ranks, strict=True):
+        assert ours.score == pytest.approx(theirs.score, abs=1e-4)
+
+
+def alike(numbers: Any) -> list[list[bool]]:
+    """Which rows have the same number as which."""
+    found: list[list[bool]] = (numbers[:, None] == numbers).tolist()
+    return found
 
 
 @pytest.mark.parametrize("limit", [3, 9, 100])
@@ -159,19 +174,7 @@ async def test_memory_proposes_what_the_disk_proposes(
     await held(db, residents)
     found = await from_memory(db, residents, seed, limit=limit)
     assert found is not None
-    same(found[0], await from_disk(db, seed, limit=limit))
-
-
-async def test_what_is_read_ahead_is_what_reading_a_candidate_gives(db: SqliteDatabase, residents: Residents) -> None:
-    await db.write(say(*range(1, 40)))
-    await held(db, residents)
-    found = await from_memory(db, residents)
-    assert found is not None
-    proposal, readings = found
-    query = read_query(QUESTION, now=NOW)
-    assert readings == {c.passage_id: read_candidate(query, c) for c in proposal.candidates}
-    assert any(reading.counts.of for reading in readings.values())
-    assert any(reading.wish for reading in readings.values())
+    same(found, await from_disk(db, seed, limit=limit))
 
 
 @pytest.mark.parametrize("kinds", [("fact",), ("turn",), ("fact", "turn")])
@@ -181,8 +184,8 @@ async def test_kinds_can_be_chosen(db: SqliteDatabase, residents: Residents, kin
     await held(db, residents)
     found = await from_memory(db, residents, kinds=kinds)
     assert found is not None
-    assert {c.kind for c in found[0].candidates} == set(kinds)
-    same(found[0], await from_disk(db, kinds=kinds))
+    assert {c.kind for c in found.candidates} == set(kinds)
+    same(found, await from_disk(db, kinds=kinds))
 
 
 async def test_what_is_added_later_is_there_at_once(db: SqliteDatabase, residents: Residents) -> None:
@@ -192,7 +195,7 @@ async def test_what_is_added_later_is_there_at_once(db: SqliteDatabase, resident
     await db.write(learn(9))
     found = await from_memory(db, residents, limit=500)
     assert found is not None
-    same(found[0], await from_disk(db, limit=500))
+    same(found, await from_disk(db, limit=500))
     unembedded = await db.read(lambda conn: search.unembedded(conn, TOY.model, 500))
     await db.write(
         lambda conn: vectors.add_vectors(
@@ -201,8 +204,8 @@ async def test_what_is_added_later_is_there_at_once(db: SqliteDatabase, resident
     )
     found = await from_memory(db, residents, limit=500)
     assert found is not None
-    same(found[0], await from_disk(db, limit=500))
-    assert all(candidate.cosine is not None for candidate in found[0].candidates)
+    same(found, await from_disk(db, limit=500))
+    assert not np.isnan(found.cosines).any()
 
 
 async def test_many_who_ask_at_once_add_what_is_new_once(db: SqliteDatabase, residents: Residents) -> None:
@@ -213,7 +216,7 @@ async def test_many_who_ask_at_once_add_what_is_new_once(db: SqliteDatabase, res
     expected = await from_disk(db)
     for found in everyone:
         assert found is not None
-        same(found[0], expected)
+        same(found, expected)
 
 
 async def _forget(conn: Connection, turn: str, fact_id: str) -> None:
@@ -250,7 +253,7 @@ async def test_after_any_change_the_copy_is_not_used_and_a_new_one_says_what_hol
     await held(db, residents)
     found = await from_memory(db, residents)
     assert found is not None
-    same(found[0], await from_disk(db))
+    same(found, await from_disk(db))
 
 
 async def test_one_persons_copy_is_nobody_elses(db: SqliteDatabase, residents: Residents) -> None:
@@ -261,7 +264,7 @@ async def test_one_persons_copy_is_nobody_elses(db: SqliteDatabase, residents: R
     await held(db, residents, BO)
     found = await from_memory(db, residents, entity=BO)
     assert found is not None
-    assert {c.text for c in found[0].candidates} <= {text(4), text(5)}
+    assert {c.text for c in found.candidates} <= {text(4), text(5)}
 
 
 async def test_those_who_spoke_last_stay_and_a_memory_without_room_is_never_held(db: SqliteDatabase) -> None:

@@ -1,0 +1,80 @@
+"""What ranking needs of passages beside their words: a column for each thing, so that hundreds are weighed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from memproxy.lazy import Lazy
+from memproxy.model import Candidate, ItemKind
+from memproxy.recall.query import is_standing_wish
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Lazy("numpy")
+
+Table: TypeAlias = "NDArray[np.void]"  # of rows with the fields below
+Mask: TypeAlias = "NDArray[np.bool_]"
+
+KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
+TURN, FACT = KINDS.index("turn"), KINDS.index("fact")
+NOWHERE = -1  # the session of what belongs to none
+
+_FIELDS = [
+    ("passage", "i8"),
+    ("kind", "i1"),  # its place in KINDS
+    ("owner", "i8"),  # numbers that stand for the ids of owners
+    ("session", "i8"),  # … and of sessions
+    ("seq", "i8"),
+    ("own", "?"),  # the person's own words
+    ("wish", "?"),  # a standing wish of theirs
+    ("confidence", "f8"),
+    ("chars", "i8"),
+    ("day", "i8"),  # as `date.toordinal` numbers it
+]
+
+
+class Columns:
+    """Passages as rows of numbers, in the order they were added."""
+
+    def __init__(self) -> None:
+        self._held: Table = np.zeros(0, np.dtype(_FIELDS))
+        self._count = 0
+        self._owners: dict[str, int] = {}
+        self._sessions: dict[str, int] = {}
+
+    @property
+    def rows(self) -> Table:
+        """All rows; what is added later is not among them."""
+        return self._held[: self._count]
+
+    def add(self, candidates: Sequence[Candidate]) -> None:
+        """Add passages."""
+        total = self._count + len(candidates)
+        if total > len(self._held):
+            grown = np.zeros(max(total, 3 * self._count // 2), self._held.dtype)
+            grown[: self._count] = self.rows
+            self._held = grown
+        self._held[self._count : total] = [self._row(candidate) for candidate in candidates]
+        self._count = total
+
+    def of_kinds(self, kinds: Iterable[ItemKind]) -> Mask:
+        """For each row whether it is of one of these kinds."""
+        return np.isin(self.rows["kind"], [KINDS.index(kind) for kind in kinds])
+
+    def _row(self, candidate: Candidate) -> tuple[int | float | bool, ...]:
+        session, own = candidate.session_id, candidate.role == "user"
+        return (
+            candidate.passage_id,
+            KINDS.index(candidate.kind),
+            self._owners.setdefault(candidate.owner_id, len(self._owners)),
+            NOWHERE if session is None else self._sessions.setdefault(session, len(self._sessions)),
+            candidate.seq,
+            own,
+            own and is_standing_wish(candidate.text),
+            candidate.confidence,
+            len(candidate.text),
+            candidate.time.toordinal(),
+        )
