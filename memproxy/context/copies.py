@@ -25,21 +25,17 @@ class Copies:
 
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
+        content = terms - _FILLER
         # All terms of a copy but filler stand in what it copies: the rarest leads to the few that may be that.
-        others = self._said
-        for term in terms:
-            if term not in _FILLER:
-                with_term = self._with_term.get(term)
-                if with_term is None:
-                    return False
-                if len(with_term) < len(others):
-                    others = with_term
+        if not content <= self._with_term.keys():
+            return False
+        others = min((self._with_term[term] for term in content), key=len, default=self._said)
         return any(_near(terms, other) for other in others)
 
     def add(self, terms: frozenset[str]) -> None:
         """Note that this has been said."""
         self._said.append(terms)
-        for term in terms:
+        for term in terms - _FILLER:
             self._with_term[term].append(terms)
 
 

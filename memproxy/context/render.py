@@ -5,14 +5,16 @@ The same memories give the same bytes: absolute days, no scores, chronological i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, tzinfo
+from itertools import groupby, pairwise
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from memproxy.context.budget import estimate_tokens, quarters
-from memproxy.context.copies import Copies, statement
-from memproxy.context.sections import IDENTITY, ORDER, label, one_line, section_of
+from memproxy.context.copies import Copies
+from memproxy.context.phrases import Phrase, Phrases, phrase
+from memproxy.context.sections import IDENTITY, ORDER, section_of
 from memproxy.model import BlockItem, Candidate, ContextBlock, Fact, ItemKind, Scored, speaker_of
 from memproxy.recall.terms import index_terms
 from memproxy.trust import CLOSE, OPEN
@@ -27,38 +29,13 @@ _GAP = " … "
 EMPTY = ContextBlock(text="", tokens=0, items=())
 
 
-@dataclass(slots=True)
-class _Line:
-    """One turn, fact or summary: the passages of it that were chosen, in one line."""
+class _Taken(NamedTuple):
+    """A passage that is to be said, and where."""
 
-    label: str
-    passages: list[tuple[Candidate, str]] = field(default_factory=list)  # with their words made safe, in order
-    score: float = 0.0
-    reasons: Mapping[str, float] = field(default_factory=dict)
-
-    def text(self) -> str:
-        parts = [self.label]
-        previous: Candidate | None = None
-        for candidate, words in self.passages:
-            if previous is not None:
-                parts.append(" " if candidate.ordinal == previous.ordinal + 1 else _GAP)
-            parts.append(words)
-            previous = candidate
-        return "".join(parts)
-
-    def add(self, item: Scored, words: str) -> None:
-        if not self.passages:
-            self.score, self.reasons = item.score, item.reasons
-        self.passages.append((item.candidate, words))
-        self.passages.sort(key=lambda passage: passage[0].ordinal)
-
-
-@dataclass(slots=True)
-class _Day:
-    """What was said on one day, under its heading; `first` is the moment it is ordered by."""
-
-    heading: str
-    lines: dict[str, _Line] = field(default_factory=dict)
+    section: str
+    heading: str  # the day; "" where it does not matter
+    item: Scored
+    phrase: Phrase
 
 
 class _Draft:
@@ -68,7 +45,8 @@ class _Draft:
         self._framing = framing
         self._room = 4 * budget_tokens - quarters(f"{OPEN}\n{framing}\n{CLOSE}")
         self._zone = zone
-        self._sections: dict[str, dict[str, _Day]] = {}
+        self._taken: list[_Taken] = []
+        self._begun: set[tuple[str, ...]] = set()  # sections, their days, and the lines of these
 
     def may_hold(self, candidate: Candidate) -> bool:
         """A cheap look: False where a candidate cannot fit, even if half of it were white space."""
@@ -79,70 +57,87 @@ class _Draft:
         """What is left, in quarters of a token."""
         return self._room
 
-    def take(self, item: Scored, section: str, *, dated: bool = True, limit: int | None = None) -> bool:
+    def take(self, item: Scored, phrase: Phrase, section: str, *, dated: bool = True, limit: int | None = None) -> bool:
         """Take an item in if all of it fits the room (and `limit`); whether it did."""
-        candidate = item.candidate
-        words = one_line(candidate.text)
-        if not words:
+        if not phrase.words:
             return False
-        heading = self._heading(candidate.time) if dated else ""
-        day = self._sections.get(section, {}).get(heading)
-        line = day.lines.get(candidate.owner_id) if day else None
-        cost = self._cost(section, heading, day, line, candidate, words)
+        heading = f"{item.candidate.time.astimezone(self._zone).date().isoformat()}:" if dated else ""
+        day, line = (section, heading), (section, heading, item.candidate.owner_id)
+        cost = phrase.weight
+        if line in self._begun:  # at worst a gap on either side
+            cost = quarters(phrase.words) + 2 * quarters(_GAP)
+        elif day not in self._begun:
+            cost += quarters(f"{heading}\n") if heading else 0
+            cost += quarters(f"{section}\n") if (section,) not in self._begun else 0
         if cost > self._room or (limit is not None and cost > limit):
             return False
         self._room -= cost
-        day = self._sections.setdefault(section, {}).setdefault(heading, _Day(heading))
-        day.lines.setdefault(candidate.owner_id, _Line(label(candidate))).add(item, words)
+        self._taken.append(_Taken(section, heading, item, phrase))
+        self._begun.update(((section,), day, line))
         return True
-
-    def _cost(
-        self, section: str, heading: str, day: _Day | None, line: _Line | None, candidate: Candidate, words: str
-    ) -> int:
-        if line is not None:  # at worst a gap on either side
-            return quarters(words) + 2 * quarters(_GAP)
-        cost = quarters(f"- {label(candidate)}{words}\n")
-        if day is None and heading:
-            cost += quarters(f"{heading}\n")
-        return cost if section in self._sections else cost + quarters(f"{section}\n")
-
-    def _heading(self, moment: datetime) -> str:
-        return f"{moment.astimezone(self._zone).date().isoformat()}:"
 
     def block(self) -> ContextBlock:
         """The block as far as it was filled; without any item it is empty."""
+        if not self._taken:
+            return EMPTY
         lines = [OPEN, self._framing]
         items: list[BlockItem] = []
-        for section in ORDER:
-            days = self._sections.get(section, {})
-            if days:
+        section = heading = ""
+        for _, line in groupby(sorted(self._taken, key=_position), _line):
+            passages = list(line)
+            if passages[0].section != section:
+                section, heading = passages[0].section, ""
                 lines.append(section)
-            for heading in sorted(days):
-                if heading:
-                    lines.append(heading)
-                for line in sorted(days[heading].lines.values(), key=_chronological):
-                    text = line.text()
-                    lines.append(f"- {text}")
-                    first = line.passages[0][0]
-                    items.append(BlockItem(first.kind, first.owner_id, text, line.score, section, line.reasons))
-        if not items:
-            return EMPTY
+            if passages[0].heading != heading:
+                heading = passages[0].heading
+                lines.append(heading)
+            text = _joined(passages)
+            lines.append(f"- {text}")
+            best = max((passage.item for passage in passages), key=lambda item: item.score)
+            of = best.candidate
+            items.append(BlockItem(of.kind, of.owner_id, text, best.score, section, best.reasons))
         text = "\n".join([*lines, CLOSE])
         return ContextBlock(text=text, tokens=estimate_tokens(text), items=tuple(items))
 
 
+def _position(taken: _Taken) -> tuple[int, str, datetime, str, int, str, int]:
+    """Where a passage stands: by section and day, and there in the order in which it was said."""
+    said, section = taken.item.candidate, ORDER.index(taken.section)
+    return section, taken.heading, said.time, said.session_id or "", said.seq, said.owner_id, said.ordinal
+
+
+def _line(taken: _Taken) -> tuple[str, str, str]:
+    """What makes up one line: the passages of one turn, fact or summary."""
+    return taken.section, taken.heading, taken.item.candidate.owner_id
+
+
+def _joined(passages: Sequence[_Taken]) -> str:
+    """The passages of one owner, in order, as one line; where something between them is left out, it shows."""
+    parts = [passages[0].phrase.label, passages[0].phrase.words]
+    for before, passage in pairwise(passages):
+        follows = passage.item.candidate.ordinal == before.item.candidate.ordinal + 1
+        parts += [" " if follows else _GAP, passage.phrase.words]
+    return "".join(parts)
+
+
 def render(
-    found: Sequence[Scored], standing: Iterable[Fact] = (), *, budget_tokens: int, timezone: str = "UTC"
+    found: Sequence[Scored],
+    standing: Iterable[Fact] = (),
+    *,
+    budget_tokens: int,
+    timezone: str = "UTC",
+    phrases: Phrases | None = None,
 ) -> ContextBlock:
     """The block for what was found (best first) and for facts that always stand (pinned, identity), within the budget.
 
     Whole items only: what does not fit is passed over, and smaller ones may follow. Near-copies are said once. Days are
-    those of `timezone`. Where nothing fits, or there is nothing, the block is empty.
+    those of `timezone`. Where nothing fits, or there is nothing, the block is empty. `phrases` are kept for the next
+    time, with whatever holds the passages.
     """
     draft = _Draft(budget_tokens, ZoneInfo(timezone))
     copies = Copies()
     shown = _add_standing(draft, copies, standing, budget_tokens)
-    _add_found(draft, copies, found, shown)
+    _add_found(draft, copies, found, shown, phrases)
     return draft.block()
 
 
@@ -159,10 +154,11 @@ def render_recalled(
     *,
     budget_tokens: int,
     timezone: str = "UTC",
+    phrases: Phrases | None = None,
 ) -> ContextBlock:
     """The part of a block that answers one message, without what stands in the conversation already (`said`)."""
     draft = _Draft(budget_tokens, ZoneInfo(timezone), RECALLED_FRAMING)
-    _add_found(draft, Copies(), found, {(item.kind, item.id) for item in said})
+    _add_found(draft, Copies(), found, {(item.kind, item.id) for item in said}, phrases)
     return draft.block()
 
 
@@ -174,23 +170,29 @@ def _add_standing(
     allowance = int(4 * budget_tokens * IDENTITY_SHARE)
     for fact in standing:
         item = _standing(fact)
-        said = statement(item.candidate)
+        words = phrase(item.candidate)
         before = draft.room
-        if not copies.holds(said) and draft.take(item, IDENTITY, dated=False, limit=allowance):
+        if not copies.holds(words.said) and draft.take(item, words, IDENTITY, dated=False, limit=allowance):
             allowance -= before - draft.room
             shown.add(("fact", fact.id))
-            copies.add(said)
+            copies.add(words.said)
     return shown
 
 
-def _add_found(draft: _Draft, copies: Copies, found: Iterable[Scored], shown: Collection[tuple[ItemKind, str]]) -> None:
+def _add_found(
+    draft: _Draft,
+    copies: Copies,
+    found: Iterable[Scored],
+    shown: Collection[tuple[ItemKind, str]],
+    phrases: Phrases | None,
+) -> None:
     for item in found:
         candidate = item.candidate
         if (candidate.kind, candidate.owner_id) in shown or not draft.may_hold(candidate):
             continue
-        said = statement(candidate)
-        if not copies.holds(said) and draft.take(item, section_of(candidate)):
-            copies.add(said)
+        words = phrase(candidate, phrases)
+        if not copies.holds(words.said) and draft.take(item, words, section_of(candidate)):
+            copies.add(words.said)
 
 
 def _standing(fact: Fact) -> Scored:
@@ -216,8 +218,3 @@ def _standing(fact: Fact) -> Scored:
         score=1.0,
         reasons={"pinned": 1.0} if fact.pinned else {"identity": fact.significance / 10},
     )
-
-
-def _chronological(line: _Line) -> tuple[datetime, str, int, str]:
-    first = line.passages[0][0]
-    return (first.time, first.session_id or "", first.seq, first.owner_id)

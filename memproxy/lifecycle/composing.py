@@ -244,7 +244,7 @@ def _rendered(found: Found, budget: int, timezone: str) -> tuple[ContextBlock | 
     pinned = any(fact.pinned for fact in found.standing)
     if not found.scored and not pinned:
         return None, Skip.NOTHING_RELEVANT
-    block = render(found.scored, found.standing, budget_tokens=budget, timezone=timezone)
+    block = render(found.scored, found.standing, budget_tokens=budget, timezone=timezone, phrases=found.notes)
     return (block, None) if block.items else (None, Skip.NO_ROOM)
 
 
@@ -253,7 +253,7 @@ def _recalled(found: Found, standing: InPlace, budget: int, timezone: str) -> tu
         return None, Skip.SMALL_TALK
     if not found.scored:
         return None, Skip.NOTHING_RELEVANT
-    block = render_recalled(found.scored, standing.items, budget_tokens=budget, timezone=timezone)
+    block = render_recalled(found.scored, standing.items, budget_tokens=budget, timezone=timezone, phrases=found.notes)
     return (block, None) if block.items else (None, Skip.NO_ROOM)
 
 

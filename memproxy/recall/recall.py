@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
@@ -35,6 +36,7 @@ class Found:
     scored: tuple[Scored, ...]
     standing: tuple[Fact, ...] = ()  # pinned facts, and who the person is
     revision: int = -1  # of the entity, when all of it was read
+    notes: dict[int, Any] = field(default_factory=dict)  # what is worked out of a passage, kept by its id as long as it
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class _Seen:
     evidence: Evidence
     told: Sequence[Fact]  # the facts taken from the proposed turns, where any was superseded
     standing: Sequence[Fact]
+    notes: dict[int, Any]
 
 
 class Recaller:
@@ -93,7 +96,7 @@ class Recaller:
         if said or superseded:
             evidence = evidence.only(_worth_saying(evidence.candidates, said, superseded))
         scored = rank(query, evidence, floor=self._floor() if floor else None, limit=self._limit)
-        return Found(query, tuple(scored), tuple(seen.standing), seen.extent.revision)
+        return Found(query, tuple(scored), tuple(seen.standing), seen.extent.revision, seen.notes)
 
     async def standing(self, entity: Entity) -> list[Fact]:
         """What is always true of a person: pinned facts, and who they are. Raises StoreError."""
@@ -116,14 +119,16 @@ class Recaller:
         superseded = bool(await fact_rows.list_facts(conn, entity, statuses=["historical"], limit=1))
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
+            notes = resident.notes
             match = resident.match(query.terms, PROPOSED, kinds)
             evidence = resident.propose(match, await embedding)
         else:
+            notes = {}
             evidence = await self._on_disk(conn, entity, extent, query, embedding, kinds)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
         turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id and superseded})
         told = await fact_rows.of_turns(conn, entity, turn_ids)
-        return _Seen(extent, evidence, told, standing)
+        return _Seen(extent, evidence, told, standing, notes)
 
     async def _on_disk(
         self,

@@ -46,6 +46,7 @@ class Resident:
 
     def __init__(self, entity: Entity, revision: int, embedder: EmbedderInfo | None) -> None:
         self.revision = revision
+        self.notes: dict[int, Any] = {}  # see `Found`
         self._entity = entity
         self._embedder = embedder
         self._vectors_changed = -1  # what of the vectors has been read, as the entity's row counts it
