@@ -54,6 +54,7 @@ class Readers:
         try:
             if abandoned:  # whatever still runs is of no use to anybody
                 await conn.interrupt()
+                await conn.execute("SELECT 1")  # after what is still queued: BEGIN may be, and nobody would see it yet
             await conn.roll_back()
         except StoreError:
             pass  # the connection is broken; its next user is told so by BEGIN

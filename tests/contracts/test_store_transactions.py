@@ -110,6 +110,20 @@ async def test_a_reader_past_its_deadline_gives_its_connection_back(db: SqliteDa
     await db.write(lambda conn: meta.put(conn, "n", "1"))
 
 
+async def test_a_reader_that_leaves_at_any_moment_leaves_no_transaction(db: SqliteDatabase) -> None:
+    async def read(conn: Connection) -> str | None:
+        return await meta.get(conn, "n")
+
+    for moment in range(60):
+        leaving = [asyncio.create_task(db.read(read)) for _ in range(3)]
+        for _ in range(moment % 6):
+            await asyncio.sleep(0)
+        for task in leaving:
+            task.cancel()
+        await asyncio.gather(*leaving, return_exceptions=True)
+        assert await asyncio.gather(*(db.read(read) for _ in range(6))) == [None] * 6
+
+
 async def test_a_failing_reader_gives_its_connection_back(db: SqliteDatabase) -> None:
     async def fails(conn: Connection) -> None:
         await meta.get(conn, "n")
