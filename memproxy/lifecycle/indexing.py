@@ -6,6 +6,7 @@ A turn or fact is searchable by its words in the very transaction that stores it
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
 from collections.abc import Sequence
@@ -27,6 +28,9 @@ log = logging.getLogger(__name__)
 BATCH = 32
 MOST_REPETITIONS = 500  # turns looked at for a fact's words, the newest
 SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
+# Seconds in which new passages wait for their vectors: a program asks the next thing as soon as it has its answer, and
+# that question's own vector is waited for.
+PAUSE = 0.1
 PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
 
 
@@ -150,6 +154,7 @@ class Indexer:
         self._embedder = embedder
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
+        self._hurry = asyncio.Event()  # somebody waits
         self.failing: str | None = None  # why no vectors are made at the moment
 
     def wake(self) -> None:
@@ -159,6 +164,8 @@ class Indexer:
 
     async def idle(self) -> None:
         """Wait until every passage has a vector (or making them fails)."""
+        if not self._idle.is_set():
+            self._hurry.set()
         await self._idle.wait()
 
     async def run(self) -> None:
@@ -166,6 +173,8 @@ class Indexer:
         self.wake()
         while True:
             await self._wake.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), PAUSE)
             self._wake.clear()
             try:
                 while await self.step():
@@ -180,6 +189,7 @@ class Indexer:
                 self.wake()
                 continue
             if not self._wake.is_set():
+                self._hurry.clear()
                 self._idle.set()
 
     async def step(self) -> int:

@@ -25,7 +25,6 @@ PROPOSED = 150
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
-IDENTITY_READ = 200  # newest identity facts looked at for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,6 @@ class Recaller:
         """
         extent = await search.readable(conn, entity)
         standing = await self._who(conn, entity)
-        superseded = bool(await fact_rows.list_facts(conn, entity, statuses=["historical"], limit=1))
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
             notes = resident.notes
@@ -126,7 +124,7 @@ class Recaller:
             notes = {}
             evidence = await self._on_disk(conn, entity, extent, query, embedding, kinds)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
-        turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id and superseded})
+        turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id and extent.superseded})
         told = await fact_rows.of_turns(conn, entity, turn_ids)
         return _Seen(extent, evidence, told, standing, notes)
 
@@ -179,15 +177,7 @@ class Recaller:
         return None
 
     async def _who(self, conn: Connection, entity: Entity) -> list[Fact]:
-        if not self._standing:
-            return []
-        pinned = await fact_rows.list_facts(conn, entity, pinned=True, limit=self._standing)
-        if len(pinned) >= self._standing:
-            return pinned
-        known = {fact.id for fact in pinned}
-        about = await fact_rows.list_facts(conn, entity, types=["identity"], limit=IDENTITY_READ)
-        about = [fact for fact in about if fact.significance >= IDENTITY_SIGNIFICANCE and fact.id not in known]
-        return (pinned + about)[: self._standing]
+        return await fact_rows.standing(conn, entity, IDENTITY_SIGNIFICANCE, self._standing) if self._standing else []
 
 
 def _worth_saying(

@@ -126,6 +126,12 @@ async def next_due(conn: Connection) -> datetime | None:
     return to_time_or_none(row["due"]) if row is not None else None
 
 
+async def standing(conn: Connection, entity: Entity, significance: int, limit: int) -> list[Fact]:
+    """What is always true of a person: pinned facts, then identity facts of this significance, the newest first."""
+    rows = await conn.all("facts_standing", **scoped(entity), significance=significance, limit=limit)
+    return [from_row(row) for row in rows]
+
+
 async def list_facts(
     conn: Connection,
     entity: Entity,

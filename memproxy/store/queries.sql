@@ -38,9 +38,13 @@ FROM entities e
 WHERE e.tenant = :tenant AND (:after IS NULL OR e.entity > :after)
 ORDER BY e.entity LIMIT :limit;
 
--- name: entities_get
--- One entity's row, with whether its memory is on.
-SELECT e.*, coalesce(p.memory, 1) AS memory FROM entities e
+-- name: search_extent
+-- How much an entity has that can be searched, how often that changed, whether any of its facts was superseded, and
+-- whether its memory is on.
+SELECT e.passages, e.terms, e.revision, e.vectors_changed, EXISTS (
+    SELECT 1 FROM facts f WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'historical'
+) AS superseded, coalesce(p.memory, 1) AS memory
+FROM entities e
 LEFT JOIN preferences p ON p.tenant = e.tenant AND p.entity = e.entity
 WHERE e.tenant = :tenant AND e.entity = :entity;
 

@@ -49,6 +49,13 @@ SELECT f.* FROM json_each(:turns) i
 CROSS JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.turn_id = i.value
 ORDER BY f.id;
 
+-- name: facts_standing
+-- What is always true of a person: pinned facts, then those that say who the person is, the newest of each first.
+SELECT * FROM fact_rows
+WHERE tenant = :tenant AND entity = :entity AND status = 'current'
+    AND (pinned OR (type = 'identity' AND significance >= :significance))
+ORDER BY pinned DESC, id DESC LIMIT :limit;
+
 -- name: facts_list
 -- Facts newest first, filtered by whatever is given (JSON arrays for lists; NULL filters nothing).
 SELECT * FROM fact_rows

@@ -55,6 +55,7 @@ class Extent:
     terms: int = 0  # of all passages together
     revision: int = -1  # grows with every change or removal, not with additions
     vectors_changed: int = 0  # grows with every change of its vectors, additions among them
+    superseded: bool = False  # whether a fact is known that held once
     on: bool = True  # unless the person switched memory off
 
 
@@ -114,10 +115,17 @@ async def propose(
 
 async def extent(conn: Connection, entity: Entity) -> Extent:
     """What an entity's row says of its passages; nothing of somebody who is not known."""
-    row = await conn.one("entities_get", **scoped(entity))
+    row = await conn.one("search_extent", **scoped(entity))
     if row is None:
         return Extent()
-    return Extent(row["passages"], row["terms"], row["revision"], row["vectors_changed"], bool(row["memory"]))
+    return Extent(
+        row["passages"],
+        row["terms"],
+        row["revision"],
+        row["vectors_changed"],
+        bool(row["superseded"]),
+        bool(row["memory"]),
+    )
 
 
 async def readable(conn: Connection, entity: Entity) -> Extent:
