@@ -10,28 +10,28 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from memproxy.chores import is_chore
 from memproxy.errors import NotUnderstood, StoreError, SwitchedOff, places
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Database
-from memproxy.lifecycle.asking import Conversation
+from memproxy.lifecycle.asking import Conversation, Heard, hear
 from memproxy.lifecycle.composing import Composed, Composer
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.fetched import awaited, ended, put_fetched
-from memproxy.lifecycle.history import kept_key, own_words, read_history
+from memproxy.lifecycle.history import kept_key, read_history
 from memproxy.lifecycle.indexing import Indexer
 from memproxy.lifecycle.recording import Recorder
 from memproxy.lifecycle.worker import Worker
-from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Message, Placement, Reply, Turn
+from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Placement, Reply, Turn
 from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
 from memproxy.store.sessions import Thread
 from memproxy.trust import mask_secrets
 
-__all__ = ["Conversation", "Memory", "Prepared"]
+__all__ = ["Conversation", "Heard", "Memory", "Prepared"]
 
 log = logging.getLogger(__name__)
 
@@ -75,23 +75,24 @@ class Memory:
         self._composer = Composer(db, recaller, settings, secret, clock)
         self._recorder = Recorder(settings, secret, plan)
 
-    def is_chore(self, request: ChatRequest) -> bool:
-        """Whether the request is a front end's own call: relayed, neither injected nor learned from."""
-        return is_chore(replace(request, messages=self._own_words(request.messages)), self._chores)
+    def hear(self, request: ChatRequest) -> Heard:
+        """A request with what its speakers said, apart from what programs put in."""
+        return hear(request, self._settings.added_elements)
 
-    def _own_words(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        return own_words(messages, self._settings.added_elements)
+    def is_chore(self, heard: Heard) -> bool:
+        """Whether the request is a front end's own call: relayed, neither injected nor learned from."""
+        return is_chore(heard.said, self._chores)
 
     # --- before the reply ----------------------------------------------------------------------------------
 
     async def prepare(
-        self, conversation: Conversation, request: ChatRequest, request_id: str, placement: Placement
+        self, conversation: Conversation, heard: Heard, request_id: str, placement: Placement
     ) -> Prepared:
         """The block for a request, inside the deadline; never raises."""
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._settings.memory.deadline_ms / 1000):
-                composed = await self._composer.compose(conversation, request, request_id, placement)
+                composed = await self._composer.compose(conversation, heard, request_id, placement)
         except NotUnderstood as error:
             composed = Composed(Skip(error.reason))
         except SwitchedOff:
@@ -174,8 +175,7 @@ class Memory:
         self._worker.wake()
 
     async def _record(self, exchange: Exchange) -> list[Turn]:
-        messages = self._own_words(exchange.messages)
-        history = read_history(messages, self._secret, exchange.entity, exchange.previous)
+        history = read_history(exchange.messages, self._secret, exchange.entity, exchange.previous)
         masked = {}
         for said in history.new:
             masked[said.key] = await _masked(said.message.text)

@@ -101,7 +101,7 @@ class Exchange:
 
     entity: Entity
     session_name: str | None  # X-MemG-Session, or None: recognised from the history
-    messages: tuple[Message, ...]  # as the client sent them (before injection), own blocks already cut out
+    messages: tuple[Message, ...]  # as the client sent them (before injection), with their speakers' own words alone
     reply: Reply
     time: datetime  # when the person spoke
     request_id: str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memproxy.lifecycle.history import History, Said, of_the_person
+from memproxy.lifecycle.history import History, Said, of_the_person, own_words
 from memproxy.model import ChatRequest, Entity, MemoryMode
 from memproxy.store.sessions import Thread
 
@@ -22,11 +23,24 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A request as it was sent, and with nothing in its messages but what their speakers said."""
+
+    sent: ChatRequest
+    said: ChatRequest
+
+
+def hear(request: ChatRequest, added: Collection[str] = ()) -> Heard:
+    """Hear what was said in a request; `added` as for `own_words`."""
+    return Heard(request, replace(request, messages=own_words(request.messages, added)))
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """One request, and where it stands."""
 
     conversation: Conversation
-    request: ChatRequest
+    request: ChatRequest  # as it was sent
     request_id: str
     history: History
     thread: Thread

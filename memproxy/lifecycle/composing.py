@@ -14,9 +14,9 @@ from memproxy.context.render import render, render_recalled, render_stable
 from memproxy.errors import StoreError
 from memproxy.events import Skip
 from memproxy.interfaces import Clock, Connection, Database
-from memproxy.lifecycle.asking import Ask, Conversation
+from memproxy.lifecycle.asking import Ask, Conversation, Heard
 from memproxy.lifecycle.chains import thread_of
-from memproxy.lifecycle.history import kept_key, marks_of, own_words, read_history
+from memproxy.lifecycle.history import kept_key, marks_of, read_history
 from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
 from memproxy.model import (
     Addition,
@@ -71,21 +71,20 @@ class Composer:
         self._budget = settings.memory.token_budget
         self._window = settings.memory.context_window
         self._timeout = timedelta(seconds=settings.session.timeout)
-        self._added = settings.added_elements
         self._secret = secret
         self._clock = clock
         self._placed = PlacedParts(db)
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def compose(
-        self, conversation: Conversation, request: ChatRequest, request_id: str, placement: Placement
+        self, conversation: Conversation, heard: Heard, request_id: str, placement: Placement
     ) -> Composed:
         """The additions to a request. What has to be kept of them is stored behind the scenes."""
         entity = conversation.entity
-        history = read_history(own_words(request.messages, self._added), self._secret, entity, request.previous)
+        history = read_history(heard.said.messages, self._secret, entity, heard.said.previous)
         before = await self._placed.stood(entity, history.start) if history.start else None
         thread = thread_of(history, conversation.session_name, before, self._secret, entity)
-        ask = Ask(conversation, request, request_id, history, thread)
+        ask = Ask(conversation, heard.sent, request_id, history, thread)
         if not thread.turn:
             return Composed(Skip.NO_QUERY, thread=thread)
         composed = await (self._split(ask) if placement == "split" else self._whole(ask, placement))
@@ -172,6 +171,8 @@ class Composer:
         return {(mark.session_id, mark.seq) for mark in marks.values()} | ask.thread.held
 
     def _room(self, request: ChatRequest, budget: int) -> int:
+        if self._window is None:
+            return max(budget, 0)
         texts = [request.system, *(message.text for message in request.messages)]
         asked = sum(estimate_tokens(text) + 4 for text in texts)
         return fit(budget, self._window, asked, request.max_tokens or REPLY_TOKENS)

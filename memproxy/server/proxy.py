@@ -14,7 +14,7 @@ from memproxy import wire
 from memproxy.errors import NotUnderstood, Problem, StoreError, places
 from memproxy.events import Skip
 from memproxy.interfaces import WireFormat
-from memproxy.memory import Conversation, Prepared
+from memproxy.memory import Conversation, Heard, Prepared
 from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode, Reply
 from memproxy.server import dialects, identity, targets
 from memproxy.server.access import Access, Caller, Headers
@@ -35,11 +35,24 @@ RESPONSES = wire.Responses()  # whose answers can be fetched later
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """One chat request as it came in."""
+
+    form: WireFormat
+    vendor: str
+    path: identity.Named
+    headers: Headers
+    body: Body
+    caller: Caller
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What memory does with one chat request: whose it is, what was recalled, whether it is recorded."""
 
     conversation: Conversation | None
-    request: ChatRequest | None
+    heard: Heard | None
     prepared: Prepared
 
     def listens(self, form: WireFormat) -> bool:
@@ -95,18 +108,19 @@ class Proxy:
         body = await read_body(scope, receive)
         if body is None:
             return  # the client left before it had sent its request
+        call = Call(form, vendor, path, headers, body, caller, request_id)
         try:
-            plan = await self._plan(form, vendor, body, headers, path, caller, request_id)
+            plan = await self._plan(call)
         except identity.Forbidden as problem:
             await self._refuse(send, route, error_body, problem)
             return
-        sent, plan = await self._splice(form, body, plan)
+        sent, plan = await self._splice(call, plan)
         body.drop_plain()
         if plan.prepared.block is not None:
             upstream = upstream.without_coding()
         added.append((b"x-memg-memory", _memory_header(plan.prepared)))
         self._parts.metrics.first_byte.observe(time.perf_counter() - started)
-        outcome = await self._relay(scope, body, send, form, upstream, sent, added, plan, headers, request_id)
+        outcome = await self._relay(scope, send, call, upstream.with_body(sent), added, plan)
         self._counting.request(route, outcome)
 
     # --- before ----------------------------------------------------------------------------------------------
@@ -121,54 +135,16 @@ class Proxy:
             pass  # no usable name is no one's name
         return True
 
-    async def _plan(
-        self,
-        form: WireFormat,
-        vendor: str,
-        body: Body,
-        headers: Headers,
-        path: identity.Named,
-        caller: Caller,
-        request_id: str,
-    ) -> Plan:
+    async def _plan(self, call: Call) -> Plan:
         """Who speaks, and what bears on what they say. Raises Forbidden; everything else becomes a skip."""
         started = time.perf_counter()
 
-        def skipped(reason: Skip, conversation: Conversation | None = None, request: ChatRequest | None = None) -> Plan:
+        def skipped(reason: Skip, conversation: Conversation | None = None, heard: Heard | None = None) -> Plan:
             milliseconds = (time.perf_counter() - started) * 1000
-            return Plan(conversation, request, Prepared(None, reason, milliseconds))
+            return Plan(conversation, heard, Prepared(None, reason, milliseconds))
 
-        request: ChatRequest | None = None
         try:
-            mode = identity.memory_mode(headers)
-            if self._parts.mark.made_here(headers):
-                raise identity.Refused(Skip.HOP)
-            if not self._parts.settings.memory.enabled:
-                raise identity.Refused(Skip.DISABLED)
-            if self._access.foreign(headers):
-                raise identity.Refused(Skip.ORIGIN)
-            if mode != "off" and not body.whole:
-                raise identity.Refused(Skip.TOO_LARGE)
-            fields = {}
-            if mode != "off":
-                try:
-                    request = form.decode(await body.plain(), path.path)
-                    fields = dict(request.fields)
-                except NotUnderstood:
-                    request = None
-            name = identity.entity_name(headers, path, fields, self._parts.settings, caller)
-            if mode == "off":
-                raise identity.Refused(Skip.OFF)
-            if request is None:
-                raise identity.Refused(Skip.BODY)
-            if sum(len(message.text) for message in request.messages) > MAX_TEXT:
-                raise identity.Refused(Skip.TOO_LARGE)
-            if self._parts.memory.is_chore(request):
-                raise identity.Refused(Skip.CHORE)
-            if name is None:
-                name = await self._nobody()
-            # A mere count of tokens leaves nothing: it reads what the request after it will be given.
-            conversation = self._conversation(name, mode if form.records else "read", headers, caller)
+            conversation, heard = await self._understand(call)
         except identity.Refused as refused:
             return skipped(Skip(refused.reason))
         except StoreError:
@@ -178,11 +154,46 @@ class Proxy:
         except Exception as error:  # fail open: a fault in reading a request must not cost the person their answer
             log.error("a request could not be read: %s at %s", type(error).__name__, places(error))
             return skipped(Skip.ERROR)
-        if mode == "write":
-            return skipped(Skip.WRITE_ONLY, conversation, request)
-        placement = self._parts.settings.placement(vendor)
-        prepared = await self._parts.memory.prepare(conversation, request, request_id, placement)
-        return Plan(conversation, request, prepared)
+        if identity.memory_mode(call.headers) == "write":
+            return skipped(Skip.WRITE_ONLY, conversation, heard)
+        placement = self._parts.settings.placement(call.vendor)
+        prepared = await self._parts.memory.prepare(conversation, heard, call.id, placement)
+        return Plan(conversation, heard, prepared)
+
+    async def _understand(self, call: Call) -> tuple[Conversation, Heard]:
+        """Who speaks and what they say. Raises Refused where memory has no part in it, Forbidden, StoreError."""
+        mode = identity.memory_mode(call.headers)
+        if self._parts.mark.made_here(call.headers):
+            raise identity.Refused(Skip.HOP)
+        if not self._parts.settings.memory.enabled:
+            raise identity.Refused(Skip.DISABLED)
+        if self._access.foreign(call.headers):
+            raise identity.Refused(Skip.ORIGIN)
+        if mode != "off" and not call.body.whole:
+            raise identity.Refused(Skip.TOO_LARGE)
+        request = await self._decoded(call) if mode != "off" else None
+        fields = dict(request.fields) if request is not None else {}
+        name = identity.entity_name(call.headers, call.path, fields, self._parts.settings, call.caller)
+        if mode == "off":
+            raise identity.Refused(Skip.OFF)
+        if request is None:
+            raise identity.Refused(Skip.BODY)
+        if sum(len(message.text) for message in request.messages) > MAX_TEXT:
+            raise identity.Refused(Skip.TOO_LARGE)
+        heard = self._parts.memory.hear(request)
+        if self._parts.memory.is_chore(heard):
+            raise identity.Refused(Skip.CHORE)
+        if name is None:
+            name = await self._nobody()
+        # A mere count of tokens leaves nothing: it reads what the request after it will be given.
+        conversation = self._conversation(name, mode if call.form.records else "read", call.headers, call.caller)
+        return conversation, heard
+
+    async def _decoded(self, call: Call) -> ChatRequest | None:
+        try:
+            return call.form.decode(await call.body.plain(), call.path.path)
+        except NotUnderstood:
+            return None
 
     async def _fetching(self, method: str, headers: Headers, path: identity.Named, caller: Caller) -> OnComplete | None:
         """What is to be done with an answer that a request fetches, where memory waits for it."""
@@ -237,13 +248,13 @@ class Proxy:
             self._parts.metrics.ignored_headers.labels("x-memg-time").inc()
             return now
 
-    async def _splice(self, form: WireFormat, body: Body, plan: Plan) -> tuple[bytes | None, Plan]:
+    async def _splice(self, call: Call, plan: Plan) -> tuple[bytes | None, Plan]:
         """The body to send: the client's own bytes, with the block in them where there is one."""
-        block = plan.prepared.block
+        body, block = call.body, plan.prepared.block
         if block is None:
             return (body.data if body.whole else None), plan
         try:
-            return form.inject(await body.plain(), plan.prepared.additions), plan
+            return call.form.inject(await body.plain(), plan.prepared.additions), plan
         except NotUnderstood as error:
             reason = Skip(error.reason)
         except Exception as error:  # fail open: the client's own bytes are always at hand
@@ -256,59 +267,53 @@ class Proxy:
     async def _relay(
         self,
         scope: Scope,
-        body: Body,
         send: Send,
-        form: WireFormat,
+        call: Call,
         upstream: UpstreamRequest,
-        sent: bytes | None,
         added: list[tuple[bytes, bytes]],
         plan: Plan,
-        headers: Headers,
-        request_id: str,
     ) -> Outcome:
         self._observe(plan.prepared)
-        records, listens = plan.records(form), plan.listens(form)
+        form, listens = call.form, plan.listens(call.form)
 
         async def record(outcome: Outcome) -> None:
             if 200 <= outcome.status < 300 and outcome.reply is not None:
-                await self._record(plan, outcome.reply, upstream, headers, request_id)
+                await self._record(call, plan, outcome.reply, upstream)
 
         outcome = await relay(
             scope,
-            body.receive,
+            call.body.receive,
             send,
             self._client,
-            upstream.with_body(sent),
+            upstream,
             reader=form.reader if listens else None,
             response_headers=added,
             on_complete=record if listens else None,
             error_body=form.error,
         )
-        if records and outcome.status == CLIENT_GONE:
+        if plan.records(form) and outcome.status == CLIENT_GONE:
             # Gone before the answer began: what the person said was said all the same.
-            self._client.spawn(self._record(plan, Reply(), upstream, headers, request_id))
+            self._client.spawn(self._record(call, plan, Reply(), upstream))
         return outcome
 
-    async def _record(
-        self, plan: Plan, reply: Reply, upstream: UpstreamRequest, headers: Headers, request_id: str
-    ) -> None:
-        conversation, request = plan.conversation, plan.request
-        if conversation is None or request is None:
+    async def _record(self, call: Call, plan: Plan, reply: Reply, upstream: UpstreamRequest) -> None:
+        conversation, heard = plan.conversation, plan.heard
+        if conversation is None or heard is None:
             return
         if conversation.mode == "read":
-            self._parts.memory.follow(conversation, request, plan.prepared, reply)
+            self._parts.memory.follow(conversation, heard.sent, plan.prepared, reply)
             return
         await self._parts.memory.record(
             Exchange(
                 entity=conversation.entity,
                 session_name=conversation.session_name,
-                messages=request.messages,
+                messages=heard.said.messages,
                 reply=reply,
                 time=conversation.time,
                 timezone=conversation.timezone,
-                request_id=request_id,
-                credential=self._borrow(upstream, headers, request),
-                previous=request.previous,
+                request_id=call.id,
+                credential=self._borrow(upstream, call.headers, heard.sent),
+                previous=heard.sent.previous,
             )
         )
 
