@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.context.budget import estimate_tokens, fit
+from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
 from memproxy.context.render import render, render_recalled, render_stable
 from memproxy.errors import StoreError
@@ -28,7 +30,7 @@ from memproxy.model import (
     Placement,
     Receipt,
 )
-from memproxy.recall.recall import Found, Recaller
+from memproxy.recall.recall import Found, Question, Recaller
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import placed, receipts, search
@@ -98,7 +100,8 @@ class Composer:
         self, entity: Entity, query: str, now: datetime, timezone: str
     ) -> tuple[ContextBlock | None, Skip | None]:
         """The block for a message, or why there is none. Stores nothing."""
-        found = await self._recaller.find(entity, query, now=now)
+        async with self._recaller.asked(query, now=now) as question:
+            found = await self._recaller.find(entity, question)
         return _rendered(found, self._budget, timezone)
 
     # --- one block a request ---------------------------------------------------------------------------------
@@ -117,7 +120,8 @@ class Composer:
         budget = self._room(ask.request, self._budget)
         if budget <= 0:
             return Composed(Skip.NO_ROOM)
-        found = await self._find(ask)
+        async with self._asked(ask) as question:
+            found = await self._find(ask, question)
         block, skip = _rendered(found, budget, ask.conversation.timezone)
         if block is None:
             return Composed(skip)
@@ -128,6 +132,11 @@ class Composer:
     # --- a stable part, and one a turn -----------------------------------------------------------------------
 
     async def _split(self, ask: Ask) -> Composed:
+        # The question is embedded while it is looked up what stands; hardly ever is the answer to it among that.
+        async with self._asked(ask) as question:
+            return await self._in_parts(ask, question)
+
+    async def _in_parts(self, ask: Ask, question: Question) -> Composed:
         entity, timezone, now = ask.conversation.entity, ask.conversation.timezone, self._clock.now()
         opening, turn, place = ask.thread.opening, *ask.turns[-1]
         fresh: list[Part] = []
@@ -145,7 +154,7 @@ class Composer:
         if ask.query and all(part.key != turn for _, part in standing.recalled):
             room = self._room(ask.request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
-            found = await self._find(ask)
+            found = await self._find(ask, question)
             block, skip = _recalled(found, standing, budget, timezone)
             if block is not None:
                 fresh.append(Part("recalled", turn, block, now))
@@ -157,11 +166,14 @@ class Composer:
 
     # --- recalling -------------------------------------------------------------------------------------------
 
-    async def _find(self, ask: Ask) -> Found:
-        query = "\n".join(mask_secrets(one.message.text) for one in ask.query)
+    def _asked(self, ask: Ask) -> AbstractAsyncContextManager[Question]:
+        words = "\n".join(mask_secrets(one.message.text) for one in ask.query)
+        return self._recaller.asked(words, now=ask.conversation.time)
+
+    async def _find(self, ask: Ask, question: Question) -> Found:
         present = asyncio.create_task(self._present(ask))
         try:
-            return await self._recaller.find(ask.conversation.entity, query, now=ask.conversation.time, present=present)
+            return await self._recaller.find(ask.conversation.entity, question, present=present, note=phrase)
         finally:
             present.cancel()
 

@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
 from memproxy.interfaces import Connection, Database, Embedder, Vectors
 from memproxy.model import Candidate, Entity, Fact, ItemKind, Scored
 from memproxy.recall.evidence import Evidence, gather
-from memproxy.recall.query import Query, named, read_query
+from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
 from memproxy.recall.ranking import rank
 from memproxy.recall.residents import Residents
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import search
 
+Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]
+
 # By each index. Twice as many find 1 (LoCoMo) to 4 points (BEAM) more of the evidence, and take half again as long.
 PROPOSED = 150
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message as it is put to memory."""
+
+    query: Query
+    embedding: asyncio.Task[Vectors | None] | None  # under way
+
+    async def vector(self) -> Vectors | None:
+        """Its vector, once it is there; None where there will be none."""
+        return await self.embedding if self.embedding is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +77,43 @@ class Recaller:
         self._metrics = metrics
         self._residents = Residents(db, embedder.info if embedder is not None else None, settings.recall.resident)
 
+    @contextlib.asynccontextmanager
+    async def asked(self, text: str, *, now: datetime, floor: bool = True) -> AsyncIterator[Question]:
+        """Read a message as a question, which is being embedded from now on, for as long as it takes to `find`.
+
+        `now` resolves "last week"; for `floor` see there.
+        """
+        if floor and is_small_talk(text):
+            yield Question(read_query(text, now=now), None)
+            return
+        embedding = asyncio.create_task(self._vector(focus(text)))
+        try:
+            await asyncio.sleep(0)  # it begins, and the rest is read meanwhile
+            yield Question(read_query(text, now=now), embedding)
+        finally:
+            embedding.cancel()
+
     async def find(
         self,
         entity: Entity,
-        text: str,
+        question: Question,
         *,
-        now: datetime,
         present: Awaitable[Collection[tuple[str, int]]] | None = None,
         kinds: Sequence[ItemKind] | None = None,
         floor: bool = True,
+        note: Note | None = None,
     ) -> Found:
         """What bears on a message. `present` gives the turns (session, place) that stand in the request already, and
-        is awaited only when they are needed; without `floor` weak matches count too, as in an explicit search. Raises
-        StoreError.
+        is awaited only when they are needed; without `floor` weak matches count too, as in an explicit search. `note`
+        works out of a passage what is wanted in `Found.notes`, for those likely to be found, while there is time.
+        Raises StoreError.
         """
-        query = read_query(text, now=now)
+        query = question.query
         if query.shortened:
             self._metrics.shortened.labels("query").inc()
         if query.small_talk and floor:
             return Found(query, ())
-        embedding = asyncio.create_task(self._vector(query))
-        try:
-            seen = await self._db.read(lambda conn: self._look(conn, entity, query, embedding, kinds))
-        finally:
-            embedding.cancel()
+        seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, note))
         self._residents.load(entity, seen.extent)
         evidence = seen.evidence
         speakers = {candidate.speaker for candidate in evidence.candidates if candidate.speaker}
@@ -105,24 +133,27 @@ class Recaller:
         self,
         conn: Connection,
         entity: Entity,
-        query: Query,
-        embedding: asyncio.Task[Vectors | None],
+        question: Question,
         kinds: Sequence[ItemKind] | None,
+        note: Note | None,
     ) -> _Seen:
-        """Everything the database (or a copy of it in memory) says to a query, in one snapshot.
+        """Everything the database (or a copy of it in memory) says to a question, in one snapshot.
 
-        What needs no vector goes first: the query is being embedded meanwhile.
+        What needs no vector goes first: the question is being embedded meanwhile.
         """
         extent = await search.readable(conn, entity)
         standing = await self._who(conn, entity)
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
             notes = resident.notes
-            match = resident.match(query.terms, PROPOSED, kinds)
-            evidence = resident.propose(match, await embedding)
+            match = resident.match(question.query.terms, PROPOSED, kinds)
+            if note is not None:
+                for candidate in resident.matched(match):
+                    note(candidate, notes)
+            evidence = resident.propose(match, await question.vector())
         else:
             notes = {}
-            evidence = await self._on_disk(conn, entity, extent, query, embedding, kinds)
+            evidence = await self._on_disk(conn, entity, extent, question, kinds)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
         turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id and extent.superseded})
         told = await fact_rows.of_turns(conn, entity, turn_ids)
@@ -133,16 +164,16 @@ class Recaller:
         conn: Connection,
         entity: Entity,
         extent: search.Extent,
-        query: Query,
-        embedding: asyncio.Task[Vectors | None],
+        question: Question,
         kinds: Sequence[ItemKind] | None,
     ) -> Evidence:
-        """What the indexes say to a query, of a memory without a copy."""
-        matched = await search.matching(conn, entity, extent, terms=query.terms, limit=PROPOSED, kinds=kinds)
+        """What the indexes say to a question, of a memory without a copy."""
+        terms = question.query.terms
+        matched = await search.matching(conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds)
         model = self._embedder.info.model if self._embedder is not None else None
-        proposal = await search.with_nearest(conn, matched, await embedding, model)
+        proposal = await search.with_nearest(conn, matched, await question.vector(), model)
         return gather(
-            query.terms,
+            terms,
             proposal.candidates,
             passages=proposal.passages,
             document_frequencies=proposal.document_frequencies,
@@ -163,13 +194,13 @@ class Recaller:
             return self._threshold
         return self._embedder.info.floor if self._embedder is not None else 0.0
 
-    async def _vector(self, query: Query) -> Vectors | None:
-        """The query's vector, or None where there is no embedder or it takes too long: words alone will do then."""
+    async def _vector(self, text: str) -> Vectors | None:
+        """A question's vector, or None where there is no embedder or it takes too long: words alone will do then."""
         if self._embedder is None:
             return None
         try:
             async with asyncio.timeout(self._patience):
-                return await self._embedder.embed_query(query.text)
+                return await self._embedder.embed_query(text)
         except TimeoutError:
             self._metrics.recall_lexical.labels("slow").inc()
         except EmbedderError:

@@ -112,6 +112,10 @@ class Resident:
         rows = _largest(lexical.held, np.flatnonzero((lexical.held > 0) & may), limit)
         return Match(limit, lexical, may, rows[np.lexsort((-rows, -lexical.held[rows]))[:limit]])
 
+    def matched(self, match: Match) -> list[Candidate]:
+        """The passages that hold the question's terms, best first."""
+        return [self._candidates[row] for row in match.rows.tolist()]
+
     def propose(self, match: Match, vector: Vectors | None) -> Evidence:
         """What `search.propose` would propose, read for the question."""
         cosines, near = self._near(match, vector)

@@ -190,7 +190,8 @@ class Parts:
 
     async def search(self, entity: Entity, query: str, kinds: Sequence[ItemKind], limit: int) -> list[dict[str, Any]]:
         """Ranked passages as the API shows them."""
-        found = await self.recaller.find(entity, query, now=self.clock.now(), kinds=kinds or None, floor=False)
+        async with self.recaller.asked(query, now=self.clock.now(), floor=False) as question:
+            found = await self.recaller.find(entity, question, kinds=kinds or None, floor=False)
         return [
             {
                 "kind": scored.candidate.kind,
