@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import datetime, timedelta
+
+import msgspec
 
 from memproxy.interfaces import Connection, Row
 from memproxy.model import BlockItem, ContextBlock, Entity, ItemKind, Part
@@ -23,7 +24,7 @@ async def put(conn: Connection, entity: Entity, parts: Iterable[Part]) -> None:
                 "key": part.key,
                 "text": part.block.text,
                 "tokens": part.block.tokens,
-                "items": json.dumps([asdict(item) for item in part.block.items]),
+                "items": msgspec.json.encode(part.block.items).decode(),
                 "used_at": part.used_at,
             }
             for part in parts
@@ -53,5 +54,5 @@ async def prune(conn: Connection, keep_days: float, now: datetime) -> int:
 
 
 def _part(row: Row) -> Part:
-    items = tuple(BlockItem(**item) for item in json.loads(row["items"]))
+    items = msgspec.json.decode(row["items"], type=tuple[BlockItem, ...])
     return Part(row["kind"], row["key"], ContextBlock(row["text"], row["tokens"], items), to_time(row["used_at"]))

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+import msgspec
+
 from memproxy.interfaces import Connection, Row
 from memproxy.model import BlockItem, ContextBlock, Entity, ItemKind, Receipt
 from memproxy.store import placed
@@ -77,7 +79,7 @@ def _item_row(ordinal: int, item: BlockItem) -> dict[str, object]:
         "section": item.section,
         "text": item.text,
         "score": float(item.score),
-        "reasons": json.dumps({name: float(value) for name, value in item.reasons.items()}),
+        "reasons": msgspec.json.encode(item.reasons).decode(),
     }
 
 
