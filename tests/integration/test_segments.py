@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memproxy.testing.upstream import Answer, Request
+from memproxy.testing.upstream import Request
 from tests.integration.test_api import is_problem
 from tests.world import World, facts
 
@@ -78,7 +78,7 @@ async def test_the_same_segments_again_are_no_second_turns(world: World) -> None
 
 
 async def test_what_takes_longer_goes_on_by_itself(world: World) -> None:
-    world.ext.reply(Answer(503))
+    world.ext.reply_raw(503, [], [b""])
     world.ext.default = echo
     response = await extract(world, [{"turns": [turn("I own a kayak")]}], timeout=0)
     assert (response.status_code, response.json()["done"]) == (202, False)
