@@ -20,7 +20,13 @@ from memproxy.model import Turn
 from memproxy.prompts.json_values import json_values
 from memproxy.settings import zone
 
-EXAMPLES = ("Keeps three beehives on the roof", "Is moving to Lindholm in October 2021")
+# What the prompt shows. None of it may come back as a fact of somebody who said no such thing.
+EXAMPLES = (
+    "Keeps three beehives on the roof",
+    "Is moving to Lindholm in October 2021",
+    "Works at Tarrow Ltd",
+    "Sister Jorun dislikes opera",
+)
 
 SYSTEM = f"""You note down what a person says about themselves, so that an assistant can remember it later.
 
@@ -29,10 +35,15 @@ what they have, do, plan, like, need or decided, and their relation to the peopl
 only helps you understand; take nothing from it.
 
 Rules:
-- Only what the user said, in their own language, with names, numbers, codes and amounts exactly as written.
-- One fact a sentence, complete without the conversation: "Works at Tarrow Ltd", not "works there".
-- No small talk, no questions, no one-off requests, no sums, nothing the assistant said or suggested, nothing from \
-quotations, role play, stories, or text pasted to be rewritten.
+- Only what the user said, in the language they said it in: never translate. Names, numbers, codes, versions and \
+amounts exactly as written.
+- One fact a sentence, complete without the conversation: {json.dumps(EXAMPLES[2])}, not "works there".
+- Keep every "not", "never", "no longer", "maybe" and "might". Guess nothing.
+- Other people only by what they are to the user ({json.dumps(EXAMPLES[3])}), and never as the user. The user's \
+name only if they say it is theirs. Nothing about the assistant.
+- No small talk, no questions (but what a question takes for granted: "my twins"), no sums, no requests for one \
+answer ("this time in three bullets"; "from now on always …" is a fact), nothing only supposed, nothing the assistant \
+said or suggested, nothing from quotations, role play, stories, or text pasted to be worked on.
 - "quote" is the user's words that say it, copied letter by letter.
 - Turn relative dates into dates, using the date in front of the turn: "reference_time" is the day it happened or \
 was said (YYYY-MM-DD); "started_at" is since when, if they say for how long.

@@ -6,6 +6,7 @@ from memproxy.extraction.guards.claim import Claim
 from memproxy.extraction.guards.lexicon import FIRST
 from memproxy.extraction.guards.patterns import Pattern, lexicon
 from memproxy.folding import fold
+from memproxy.recall.terms import terms
 
 _MARKS = Pattern(
     r"\"(?P<a>[^\"\n]{8,600})\"|“(?P<b>[^”\n]{8,600})”|„(?P<c>[^“”\n]{8,600})[“”]|«(?P<d>[^»\n]{8,600})»|"
@@ -24,8 +25,8 @@ _REPEATED = 6  # words that nobody says by chance as the assistant said them
 
 
 def quoted(claim: Claim) -> bool:
-    """Whether the words are somebody's speech in quotation marks, or the assistant's own, letter by letter."""
-    return _in_marks(claim) or _repeats_the_assistant(claim)
+    """Whether the words are somebody's speech in quotation marks, or what the text says was said by the assistant."""
+    return _in_marks(claim) or _repeats_the_assistant(claim) or _only_the_assistant_said_it(claim)
 
 
 def _in_marks(claim: Claim) -> bool:
@@ -41,3 +42,14 @@ def _repeats_the_assistant(claim: Claim) -> bool:
     if len(said.split()) < _REPEATED or not FIRST.search(said):
         return False
     return any(said in fold(turn.content) for turn in claim.context)
+
+
+def _only_the_assistant_said_it(claim: Claim) -> bool:
+    """Whether all that the text shares with the conversation is what the assistant said, without asking: "Sounds good"
+    to a lake that it praised makes no liking of that lake. An answer to a question takes its words from the question.
+    """
+    before = max((t for t in claim.context if t.seq < claim.turn.seq), key=lambda turn: turn.seq, default=None)
+    if before is None or any(mark in before.content for mark in "?？؟"):
+        return False
+    told = set(terms(claim.text))
+    return bool(told & set(terms(before.content))) and not told & set(terms(claim.turn.content))

@@ -121,6 +121,14 @@ def test_a6_the_assistants_words_letter_by_letter_are_not_the_persons() -> None:
     assert kept("Lives in Tolm", "I live in Tolm", "I live in Tolm", heard=("Do you live in Tolm?",))
 
 
+def test_a10_agreeing_politely_takes_over_nothing_of_what_the_assistant_praised() -> None:
+    heard = ("Lake Sorrel is ideal, you will love swimming there.",)
+    assert outcome("Likes Lake Sorrel", "Sounds good, thanks!", "Sounds good, thanks!", heard=heard) == "quotation"
+    assert outcome("Loves swimming", "great", "great", heard=heard) == "quotation"
+    assert kept("Loves swimming", "Yes!", "Yes!", heard=("Do you love swimming?",))
+    assert kept("Loves swimming at Lake Sorrel", "I do love swimming", "I do love swimming", heard=heard)
+
+
 # --- places ----------------------------------------------------------------------------------------------------------
 
 
