@@ -240,12 +240,14 @@ async def test_what_a_model_makes_of_what_is_said_is_stored_only_where_it_was_sa
     world: World, said: str, proposed: str, stored: bool
 ) -> None:
     quote = said if proposed not in said else proposed
+    history: list[dict[str, object]] = []
+    await world.say("Bo", history, "Any lake near Brunn?", "Lake Sorrel is ideal, you will love swimming there.")
+    await world.drain()
     world.ext.reply(facts({"text": proposed, "quote": quote}))
-    history = [user("Any lake near Brunn?"), assistant("Lake Sorrel is ideal, you will love swimming there.")]
-    await world.chat("Bo", [*history, user(said)])
+    await world.say("Bo", history, said)
     await world.drain()
     assert await world.mem("Bo") == ([proposed] if stored else [])
-    if not stored and world.ext.requests:
+    if not stored and len(world.ext.requests) > 1:
         assert await world.metric("memproxy_facts_rejected_total") == 1
 
 
