@@ -12,7 +12,7 @@ import pytest
 import typer.main
 
 from memproxy import cli, settings_sources
-from memproxy.events import Metrics, Skip
+from memproxy.events import Metrics, Rejection, Skip
 from memproxy.server import identity, views
 from memproxy.server.api import ROUTES
 
@@ -59,6 +59,17 @@ def test_every_route_is_documented(method: str, path: str) -> None:
 @pytest.mark.parametrize("field", views.FACT_FIELDS)
 def test_every_field_of_a_fact_is_documented(field: str) -> None:
     assert f"`{field}`" in page("api")
+
+
+def test_the_reasons_why_a_fact_is_not_stored_are_all_documented_and_no_others() -> None:
+    table = page("metrics").partition("## Why a proposed fact is not stored")[2]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == {reason.value for reason in Rejection}
+
+
+def test_every_reason_with_which_a_fact_is_rejected_is_in_the_list() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "memproxy").rglob("*.py")]
+    named = {reason for source in sources for reason in re.findall(r'\bReject\("([a-z-]+)"\)', source)}
+    assert named <= {reason.value for reason in Rejection}
 
 
 @pytest.mark.parametrize("reason", list(Skip))
