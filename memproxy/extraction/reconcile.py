@@ -43,7 +43,7 @@ class Near:
         object.__setattr__(self, "statement", Statement(self.fact.text))
 
 
-Verdicts = Mapping[tuple[str, str], Verdict]  # by the draft's content key and the fact's id
+Verdicts = Mapping[tuple[str, str], Verdict]  # by the content keys of the draft and of the fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def _placed(
 def _twin(said: Statement, near: Sequence[Near], duplicate: float, verdicts: Verdicts) -> Fact | None:
     key = content_key(said.text)
     for n in near:
-        verdict = verdicts.get((key, n.fact.id))
+        verdict = verdicts.get((key, n.fact.content_key))
         if says_the_same(said, n.statement, n.cosine, duplicate):
             return n.fact
         if verdict is not None and verdict.separation == "same":
@@ -177,7 +177,7 @@ def _rivals(
     mine = policy.slots.key(fact.slot, fact.text)
     found = []
     for n in near:
-        verdict = verdicts.get((fact.content_key, n.fact.id))
+        verdict = verdicts.get((fact.content_key, n.fact.content_key))
         if reason := _takes_the_place_of(said, mine, n, policy):
             found.append((n, Verdict("conflicting_answer", "rules", reason)))
         elif verdict is not None and verdict.separation == "conflicting_answer":
@@ -188,7 +188,7 @@ def _rivals(
 def _flag(fact: Fact, near: Sequence[Near], verdicts: Verdicts) -> str:
     """What its history says of a fact that stands beside a near one because the gate could not tell."""
     for n in near:
-        verdict = verdicts.get((fact.content_key, n.fact.id))
+        verdict = verdicts.get((fact.content_key, n.fact.content_key))
         if verdict is not None and verdict.separation == "unknown":
             return f"beside {n.fact.id}: {verdict.reason}"
     return ""

@@ -93,7 +93,8 @@ class Learner:
 
     async def store(self, job: Job, endpoint: Endpoint, window: Window, found: Extracted) -> list[Learned]:
         """Reconcile and write what a window taught, count what it cost, and mark its turns as learned from."""
-        accepted, unwanted = await self._db.read(lambda conn: self._wanted(conn, job.entity, found.drafts.accepted))
+        proposed = found.drafts.accepted
+        accepted, unwanted = await self._db.read(lambda conn: self._wanted(conn, job.entity, proposed))
         reflected = await self._reflected(job, endpoint, window, accepted, found.calls)
         accepted = reflected.drafts
         vectors, grounds = await self._embedded(accepted)
@@ -104,9 +105,10 @@ class Learner:
         now = self._clock.now()
 
         async def apply(conn: Connection) -> list[Learned]:
-            # An erasure or a forgotten turn since the request was sent: what came from it is dropped with it.
+            # An erasure, a forgotten turn, a denial or a wish since the request was sent: it counts for what came of it.
             there = {turn.id for turn in await turns.get_many(conn, job.entity, [turn.id for turn in window.turns])}
-            kept = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there]
+            wanted, withdrawn = await self._wanted(conn, job.entity, accepted)
+            kept = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there and draft in wanted]
             rows = vectors[[i for i, _ in kept]] if vectors is not None and kept else None
             fresh = await search.extent(conn, job.entity) == seen.extent
             nearby = [seen.nearby[i] for i, _ in kept] if fresh else None
@@ -114,7 +116,7 @@ class Learner:
             await turns.set_learn(conn, job.entity, sorted(there), "done")
             if there:
                 await _count(conn, job, {EXTRACT: found, MERGE: judged, REFLECT: reflected}, now)
-            return learned + unwanted
+            return learned + unwanted + withdrawn
 
         return await self._db.write(apply)
 

@@ -33,7 +33,7 @@ class Doubt:
     @property
     def key(self) -> tuple[str, str]:
         """By which the verdict is found again."""
-        return content_key(self.draft.text), self.fact.id
+        return content_key(self.draft.text), self.fact.content_key
 
 
 @dataclass(frozen=True, slots=True)
