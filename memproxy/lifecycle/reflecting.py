@@ -78,7 +78,9 @@ def _applied(
                 enriched += 1
     missed = drafts(found.missed, window.turns, timezone, window.context).accepted
     verdicts = {
-        (content_key(kept[c.note].text), known[c.known].content_key): Verdict("conflicting_answer", "reflection", c.resolution)
+        (content_key(kept[c.note].text), known[c.known].content_key): Verdict(
+            "conflicting_answer", "reflection", c.resolution
+        )
         for c in found.conflicts
         if c.note in kept
     }

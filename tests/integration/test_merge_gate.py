@@ -104,3 +104,46 @@ async def test_statements_that_are_not_near_cost_no_call(world: World) -> None:
     model = await told(world, "same", "I play the cello", "My rent is 860 a month")
     assert model.pairs == []
     assert len(await world.mem("Bo")) == 2
+
+
+@pytest.mark.parametrize("change", ["denied", "learning", "memory", "erase", "turn"])
+async def test_what_a_person_decides_while_the_gate_thinks_counts(world: World, change: str) -> None:
+    await told(world, "unknown", "My rent is 840 a month")
+    model = Model("conflicting_answer")
+
+    async def react(request: Request) -> str:
+        answer = model(request)
+        if request.json()["messages"][0]["content"] == merging.SYSTEM:
+            turns = await world.turns("Bo")
+            newest = next(turn["id"] for turn in turns if turn["content"] == "My rent is 860 a month")
+            await {
+                "denied": lambda: world.client.post(world.of("Bo", "/denied"), json={"text": "My rent is 860 a month"}),
+                "learning": lambda: world.client.put(world.of("Bo", "/preferences"), json={"learning": False}),
+                "memory": lambda: world.client.put(world.of("Bo", "/preferences"), json={"memory": False}),
+                "erase": lambda: world.client.delete(world.of("Bo")),
+                "turn": lambda: world.client.delete(world.of("Bo", f"/turns/{newest}")),
+            }[change]()
+        return answer
+
+    world.ext.default = react
+    await world.chat("Bo", [user("My rent is 860 a month")])
+    await world.drain()
+    assert model.pairs
+    assert await statuses(world) == ({} if change == "erase" else {"My rent is 840 a month": "current"})
+
+
+async def test_a_verdict_is_about_what_a_fact_said_not_about_what_it_was_corrected_to_since(world: World) -> None:
+    await told(world, "unknown", "My rent is 840 a month")
+    model = Model("same")
+
+    async def react(request: Request) -> str:
+        answer = model(request)
+        if request.json()["messages"][0]["content"] == merging.SYSTEM:
+            [known] = await world.rows("Bo")
+            await world.client.patch(world.of("Bo", f"/facts/{known['id']}"), json={"text": "Rents a boat for 840"})
+        return answer
+
+    world.ext.default = react
+    await world.chat("Bo", [user("My rent is 860 a month")])
+    await world.drain()
+    assert await world.mem("Bo") == ["My rent is 860 a month", "Rents a boat for 840"]
