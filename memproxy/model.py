@@ -206,6 +206,11 @@ class Fact:
     recalled_at: datetime | None = None
     engagement: float | None = None  # 0-1: how much was said about it when it came up
 
+    @property
+    def never_true(self) -> bool:
+        """Whether it was put wrongly, or not decided for: no moment at which it held."""
+        return self.valid_until is not None and self.valid_until == self.valid_from
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -143,6 +143,7 @@ class Recall(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     summary_limit: Count = 5
     summary_threshold: Share = 0.3
     profile: Literal["auto", "gather", "pinpoint"] = "auto"
+    decay: bool = True  # facts weigh less with age unless they matter or are said again
     resident: Count = 20_000  # passages kept in memory, of those who spoke last; about 3 kB each
 
 

@@ -5,8 +5,9 @@ The same memories give the same bytes: absolute days, no scores, chronological i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, tzinfo
 from itertools import groupby, pairwise
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo
 from memproxy.context.budget import estimate_tokens, quarters
 from memproxy.context.copies import Copies
 from memproxy.context.phrases import Phrase, Phrases, phrase
-from memproxy.context.sections import IDENTITY, ORDER, section_of
+from memproxy.context.sections import IDENTITY, ORDER, TIMELINE, section_of
 from memproxy.model import BlockItem, Candidate, ContextBlock, Fact, ItemKind, Scored, speaker_of
 from memproxy.recall.terms import index_terms
 from memproxy.trust import CLOSE, OPEN
@@ -29,6 +30,18 @@ _GAP = " … "
 EMPTY = ContextBlock(text="", tokens=0, items=())
 
 
+@dataclass(frozen=True, slots=True)
+class When:
+    """What is known of time when a block is made: the facts among what was found, the moment, and if that is asked."""
+
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    now: datetime | None = None
+    timeline: bool = False  # events are shown in order, each with its distance from today
+
+
+NO_TIME = When()
+
+
 class _Taken(NamedTuple):
     """A passage that is to be said, and where."""
 
@@ -41,10 +54,11 @@ class _Taken(NamedTuple):
 class _Draft:
     """A block in the making. Grows item by item, and knows what each would cost before it is taken."""
 
-    def __init__(self, budget_tokens: int, zone: tzinfo, framing: str = FRAMING) -> None:
+    def __init__(self, budget_tokens: int, zone: tzinfo, framing: str = FRAMING, now: datetime | None = None) -> None:
         self._framing = framing
         self._room = 4 * budget_tokens - quarters(f"{OPEN}\n{framing}\n{CLOSE}")
         self._zone = zone
+        self._today = now.astimezone(zone).date() if now is not None else None
         self._taken: list[_Taken] = []
         self._begun: set[tuple[str, ...]] = set()  # sections, their days, and the lines of these
 
@@ -61,7 +75,7 @@ class _Draft:
         """Take an item in if all of it fits the room (and `limit`); whether it did."""
         if not phrase.words:
             return False
-        heading = f"{item.candidate.time.astimezone(self._zone).date().isoformat()}:" if dated else ""
+        heading = self._heading(item.candidate, section) if dated else ""
         day, line = (section, heading), (section, heading, item.candidate.owner_id)
         cost = phrase.weight
         if line in self._begun:  # at worst a gap on either side
@@ -75,6 +89,12 @@ class _Draft:
         self._taken.append(_Taken(section, heading, item, phrase))
         self._begun.update(((section,), day, line))
         return True
+
+    def _heading(self, candidate: Candidate, section: str) -> str:
+        """The day; on a timeline also how far it is from today: reckoning with dates is what models get wrong."""
+        day = day_of(candidate, self._zone)
+        apart = f" ({distance(day, self._today)})" if section == TIMELINE and self._today is not None else ""
+        return f"{day.isoformat()}{apart}:"
 
     def block(self) -> ContextBlock:
         """The block as far as it was filled; without any item it is empty."""
@@ -98,6 +118,29 @@ class _Draft:
             items.append(BlockItem(of.kind, of.owner_id, text, best.score, section, best.reasons))
         text = "\n".join([*lines, CLOSE])
         return ContextBlock(text=text, tokens=estimate_tokens(text), items=tuple(items))
+
+
+def day_of(candidate: Candidate, zone: tzinfo) -> date:
+    """The day of a passage. A fact's date is kept as midnight UTC of that day and is the same day everywhere."""
+    moment = candidate.time
+    if candidate.kind == "fact" and moment == datetime(moment.year, moment.month, moment.day, tzinfo=UTC):
+        return moment.date()
+    return moment.astimezone(zone).date()
+
+
+def distance(day: date, today: date) -> str:
+    """How far a day is from another, in days, and beyond two months in months and years as well."""
+    days = abs((today - day).days)
+    if days == 0:
+        return "today"
+    parts = [f"{days} day{'s' * (days != 1)}"]
+    if days > 60:
+        first, last = min(day, today), max(day, today)
+        months = (last.year - first.year) * 12 + last.month - first.month - (last.day < first.day)
+        years, months = divmod(months, 12)
+        named = [f"{n} {unit}{'s' * (n != 1)}" for n, unit in ((years, "year"), (months, "month")) if n]
+        parts.append(" ".join(named))
+    return f"{', '.join(parts)} ago" if day < today else f"in {', '.join(parts)}"
 
 
 def _position(taken: _Taken) -> tuple[int, str, datetime, str, int, str, int]:
@@ -127,6 +170,7 @@ def render(
     budget_tokens: int,
     timezone: str = "UTC",
     phrases: Phrases | None = None,
+    when: When = NO_TIME,
 ) -> ContextBlock:
     """The block for what was found (best first) and for facts that always stand (pinned, identity), within the budget.
 
@@ -134,10 +178,10 @@ def render(
     those of `timezone`. Where nothing fits, or there is nothing, the block is empty. `phrases` are kept for the next
     time, with whatever holds the passages.
     """
-    draft = _Draft(budget_tokens, ZoneInfo(timezone))
+    draft = _Draft(budget_tokens, ZoneInfo(timezone), now=when.now)
     copies = Copies()
     shown = _add_standing(draft, copies, standing, budget_tokens)
-    _add_found(draft, copies, found, shown, phrases)
+    _add_found(draft, copies, found, shown, phrases, when)
     return draft.block()
 
 
@@ -155,10 +199,11 @@ def render_recalled(
     budget_tokens: int,
     timezone: str = "UTC",
     phrases: Phrases | None = None,
+    when: When = NO_TIME,
 ) -> ContextBlock:
     """The part of a block that answers one message, without what stands in the conversation already (`said`)."""
-    draft = _Draft(budget_tokens, ZoneInfo(timezone), RECALLED_FRAMING)
-    _add_found(draft, Copies(), found, {(item.kind, item.id) for item in said}, phrases)
+    draft = _Draft(budget_tokens, ZoneInfo(timezone), RECALLED_FRAMING, when.now)
+    _add_found(draft, Copies(), found, {(item.kind, item.id) for item in said}, phrases, when)
     return draft.block()
 
 
@@ -185,14 +230,28 @@ def _add_found(
     found: Iterable[Scored],
     shown: Collection[tuple[ItemKind, str]],
     phrases: Phrases | None,
+    when: When,
 ) -> None:
     for item in found:
         candidate = item.candidate
         if (candidate.kind, candidate.owner_id) in shown or not draft.may_hold(candidate):
             continue
         words = phrase(candidate, phrases)
-        if not copies.holds(words.said) and draft.take(item, words, section_of(candidate)):
+        section = section_of(candidate)
+        if candidate.kind == "fact" and (fact := when.facts.get(candidate.owner_id)) is not None:
+            words = _as_past(words, fact, ZoneInfo("UTC")) if fact.status == "historical" else words
+            section = TIMELINE if when.timeline and fact.type == "event" else section
+        if section == TIMELINE:  # beside the turn that tells it: that has another day
+            draft.take(item, words, section)
+        elif not copies.holds(words.said) and draft.take(item, words, section):
             copies.add(words.said)
+
+
+def _as_past(words: Phrase, fact: Fact, zone: tzinfo) -> Phrase:
+    """A fact that held once, said as one: until when."""
+    until = f"until {fact.valid_until.astimezone(zone).date().isoformat()}" if fact.valid_until else "no longer so"
+    label = f"[historical, {until}] "
+    return words._replace(label=label, weight=words.weight + quarters(label))
 
 
 def _standing(fact: Fact) -> Scored:

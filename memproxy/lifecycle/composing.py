@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from memproxy.context.budget import estimate_tokens, fit
 from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
-from memproxy.context.render import render, render_recalled, render_stable
+from memproxy.context.render import When, render, render_recalled, render_stable
 from memproxy.errors import StoreError
 from memproxy.events import Skip
 from memproxy.interfaces import Clock, Connection, Database
@@ -257,7 +257,9 @@ def _rendered(found: Found, budget: int, timezone: str) -> tuple[ContextBlock | 
     pinned = any(fact.pinned for fact in found.standing)
     if not found.scored and not pinned:
         return None, Skip.NOTHING_RELEVANT
-    block = render(found.scored, found.standing, budget_tokens=budget, timezone=timezone, phrases=found.notes)
+    block = render(
+        found.scored, found.standing, budget_tokens=budget, timezone=timezone, phrases=found.notes, when=_when(found)
+    )
     return (block, None) if block.items else (None, Skip.NO_ROOM)
 
 
@@ -266,8 +268,19 @@ def _recalled(found: Found, standing: InPlace, budget: int, timezone: str) -> tu
         return None, Skip.SMALL_TALK
     if not found.scored:
         return None, Skip.NOTHING_RELEVANT
-    block = render_recalled(found.scored, standing.items, budget_tokens=budget, timezone=timezone, phrases=found.notes)
+    block = render_recalled(
+        found.scored,
+        standing.items,
+        budget_tokens=budget,
+        timezone=timezone,
+        phrases=found.notes,
+        when=_when(found),
+    )
     return (block, None) if block.items else (None, Skip.NO_ROOM)
+
+
+def _when(found: Found) -> When:
+    return When(found.facts, found.now, found.query.timeline)
 
 
 async def _hidden_since(conn: Connection, receipt: Receipt, found: Found | None) -> set[tuple[ItemKind, str]]:

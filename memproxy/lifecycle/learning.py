@@ -141,9 +141,11 @@ async def _insert(
 
 
 async def supersede(conn: Connection, entity: Entity, old_id: str, by: Fact, now: datetime) -> None:
-    """Let a fact take the place of another, which was true until then; a hold on the old value lapses."""
+    """Let a fact take the place of another, which was true until then; a hold on the old value lapses.
+
+    It stays in the indexes, for questions about the past.
+    """
     await fact_rows.supersede(conn, entity, old_id, by.id, now, until=by.valid_from)
-    await withdraw(conn, entity, old_id)
     await contradictions.lapse(conn, entity, old_id, now)
     await contradictions.overtaken(conn, entity, old_id, now)
 

@@ -37,6 +37,14 @@ _PAST = re.compile(
     r"remember|recall|last time|was i|were we|did (?:i|we|you)|have (?:i|we|you) (?:ever|already)|yesterday|ago)\b",
     re.IGNORECASE,
 )
+_TIMELINE = re.compile(
+    r"\bhow (?:long|many (?:hours|days|weeks|months|years))\b|\bwhen (?:did|was|were|is|will|does|had|have|has)\b|"
+    r"\bwhat (?:date|day|month|year)\b|\b(?:what|which) order\b|\bbefore or after\b|\b(?:chronolog|timeline)\w*|"
+    r"\b(?:which|who|what)\b[^.!?\n]{0,60}\b(?:first|earlier|later|last|before|after|since)\b|"
+    r"\b(?:wie lange|wann|seit wann|combien de temps|depuis quand|quand|cuánto tiempo|cuándo|desde cuándo|da quanto|"
+    r"quando|quanto tempo|hoelang|wanneer)\b|多久|什么时候|何时|いつ|何年|언제|когда|сколько времени",
+    re.IGNORECASE,
+)
 _ASSISTANT = re.compile(
     r"\b(?:you|your)\b(?:\s+\w+){0,3}?\s+\b(?:sa(?:y|id)|t(?:ell|old)|mention(?:ed)?|suggest(?:ed)?|recommend(?:ed)?|"
     r"advise[d]?|propose[d]?|g[ai]ve|explain(?:ed)?|answer(?:ed)?|reply|replied|list(?:ed)?|name[d]?|"
@@ -56,6 +64,7 @@ class Query:
     named: frozenset[str] = frozenset()  # participants it names, as their names were given
     dates: tuple[When, ...] = ()
     past: bool = False  # asks how things were
+    timeline: bool = False  # asks when, in what order, or how long
     assistant: bool = False  # asks what the assistant said
     personal: bool = False  # asks about oneself ("where do I live?")
     shortened: bool = False
@@ -70,6 +79,7 @@ def read_query(text: str, *, now: datetime) -> Query:
         small_talk=is_small_talk(text),
         dates=dates_named(focused, now),
         past=_PAST.search(focused) is not None,
+        timeline=_TIMELINE.search(focused) is not None,
         assistant=_ASSISTANT.search(focused) is not None,
         personal=is_personal(focused),
         shortened=focused != text.strip(),

@@ -111,7 +111,8 @@ def rank(
         kept = np.flatnonzero(related(query, evidence, floor))
         if not kept.size:
             return []
-    table = table.only(_lift_turns(table, kept))
+    said = _lift_turns(table, kept)
+    table = table.only(kept if query.timeline else said)  # a turn tells when it was said, its fact when it happened
     _favour(table, query, weights)
     _spread(table, weights.spread)
     _favour_sessions(table, weights.session)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
 from memproxy.interfaces import Connection, Database, Embedder, Vectors
-from memproxy.model import Candidate, Entity, Fact, ItemKind, Scored
+from memproxy.model import Candidate, Entity, Fact, FactStatus, ItemKind, Scored
+from memproxy.recall.ageing import aged
 from memproxy.recall.evidence import Evidence, gather
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
 from memproxy.recall.ranking import rank
@@ -35,6 +36,7 @@ class Question:
     """A message as it is put to memory."""
 
     query: Query
+    now: datetime
     embedding: asyncio.Task[Vectors | None] | None  # under way
 
     async def vector(self) -> Vectors | None:
@@ -49,6 +51,8 @@ class Found:
     query: Query
     scored: tuple[Scored, ...]
     standing: tuple[Fact, ...] = ()  # pinned facts, and who the person is
+    facts: Mapping[str, Fact] = field(default_factory=dict)  # those among what was found, whole, by id
+    now: datetime | None = None  # when it was asked
     revision: int = -1  # of the entity, when all of it was read
     notes: dict[int, Any] = field(default_factory=dict)  # what is worked out of a passage, kept by its id as long as it
 
@@ -72,6 +76,7 @@ class Recaller:
         self._embedder = embedder
         self._limit = settings.recall.limit
         self._threshold = settings.recall.threshold
+        self._ages = settings.recall.decay
         self._standing = settings.conscious_limit if settings.conscious else 0
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
         self._metrics = metrics
@@ -84,12 +89,12 @@ class Recaller:
         `now` resolves "last week"; for `floor` see there.
         """
         if floor and is_small_talk(text):
-            yield Question(read_query(text, now=now), None)
+            yield Question(read_query(text, now=now), now, None)
             return
         embedding = asyncio.create_task(self._vector(focus(text)))
         try:
             await asyncio.sleep(0)  # it begins, and the rest is read meanwhile
-            yield Question(read_query(text, now=now), embedding)
+            yield Question(read_query(text, now=now), now, embedding)
         finally:
             embedding.cancel()
 
@@ -119,11 +124,24 @@ class Recaller:
         speakers = {candidate.speaker for candidate in evidence.candidates if candidate.speaker}
         query = replace(query, named=named(query.text, speakers))
         said = await present if present is not None else ()
-        superseded = [] if query.past else seen.told
+        # What was never true is told at no time; what was true once, where the past is asked about.
+        superseded = [f for f in seen.told if f.status == "historical" and (not query.past or f.never_true)]
         if said or superseded:
             evidence = evidence.only(_worth_saying(evidence.candidates, said, superseded))
         scored = rank(query, evidence, floor=self._floor() if floor else None, limit=self._limit)
-        return Found(query, tuple(scored), tuple(seen.standing), seen.extent.revision, seen.notes)
+        facts = await self._whole(entity, scored)
+        if self._ages and not query.past:
+            scored = aged(scored, facts, question.now)
+        standing = tuple(seen.standing)
+        return Found(query, tuple(scored), standing, facts, question.now, seen.extent.revision, seen.notes)
+
+    async def _whole(self, entity: Entity, scored: Sequence[Scored]) -> dict[str, Fact]:
+        """The facts among what was found; nothing is asked where there is none."""
+        ids = [item.candidate.owner_id for item in scored if item.candidate.kind == "fact"]
+        if not ids:
+            return {}
+        found = await self._db.read(lambda conn: fact_rows.get_many(conn, entity, ids))
+        return {fact.id: fact for fact in found}
 
     async def standing(self, entity: Entity) -> list[Fact]:
         """What is always true of a person: pinned facts, and who they are. Raises StoreError."""
@@ -146,7 +164,7 @@ class Recaller:
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
             notes = resident.notes
-            match = resident.match(question.query.terms, PROPOSED, kinds)
+            match = resident.match(question.query.terms, PROPOSED, kinds, _statuses(question.query))
             if note is not None:
                 for candidate in resident.matched(match):
                     note(candidate, notes)
@@ -169,7 +187,10 @@ class Recaller:
     ) -> Evidence:
         """What the indexes say to a question, of a memory without a copy."""
         terms = question.query.terms
-        matched = await search.matching(conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds)
+        statuses = _statuses(question.query)
+        matched = await search.matching(
+            conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
+        )
         model = self._embedder.info.model if self._embedder is not None else None
         proposal = await search.with_nearest(conn, matched, await question.vector(), model)
         return gather(
@@ -211,13 +232,18 @@ class Recaller:
         return await fact_rows.standing(conn, entity, IDENTITY_SIGNIFICANCE, self._standing) if self._standing else []
 
 
+def _statuses(query: Query) -> tuple[FactStatus, ...]:
+    """The facts that may be proposed: those that hold, and of those that held only where the past is asked about."""
+    return ("current", "historical") if query.past else ("current",)
+
+
 def _worth_saying(
     candidates: Sequence[Candidate], present: Collection[tuple[str | None, int]], told: Sequence[Fact]
 ) -> list[int]:
     """The rows without what is present anyway, and without what a later fact superseded: that is for questions about
     the past.
     """
-    gone = [(fact.turn_id, " ".join((fact.quote or fact.text).split())) for fact in told if fact.status == "historical"]
+    gone = [(fact.turn_id, " ".join((fact.quote or fact.text).split())) for fact in told]
 
     def superseded(candidate: Candidate) -> bool:
         words = " ".join(candidate.text.split()) if gone and candidate.kind == "turn" else ""

@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from memproxy.interfaces import Connection, Vectors
 from memproxy.lazy import Lazy
-from memproxy.model import Candidate, EmbedderInfo, Entity, ItemKind
+from memproxy.model import Candidate, EmbedderInfo, Entity, FactStatus, ItemKind
 from memproxy.recall.columns import Columns, Mask
 from memproxy.recall.evidence import Evidence, Rows
 from memproxy.recall.lexical import Lexical, Postings, idf
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 else:
     np = Lazy("numpy")
 
+STATUSES = get_args(FactStatus)  # "current" first: all but facts are that
 STEP = 200  # passages read at a time: about two milliseconds of work between one look at the event loop and the next
 
 
@@ -53,7 +54,7 @@ class Resident:
         self._candidates: list[Candidate] = []
         self._columns = Columns()
         self._postings = Postings()
-        self._current: Mask = np.zeros(0, np.bool_)  # False: counted, but not proposed (a fact that holds no more)
+        self._status: NDArray[np.int8] = np.zeros(0, np.int8)  # which facts may be proposed: by their place in STATUSES
         self._unseen: dict[int, int] = {}  # passages without a vector so far: id to row
         self._matrix: Vectors = np.zeros((0, embedder.dimensions if embedder else 0), np.float32)
         self._seen: Mask = np.zeros(0, np.bool_)
@@ -78,9 +79,9 @@ class Resident:
                 self._vectors_changed = extent.vectors_changed
             return True
 
-    def _add(self, found: Sequence[tuple[Candidate, bool]]) -> None:
+    def _add(self, found: Sequence[tuple[Candidate, FactStatus]]) -> None:
         candidates = [candidate for candidate, _ in found]
-        self._current = np.append(self._current, [current for _, current in found])
+        self._status = np.append(self._status, np.array([STATUSES.index(status) for _, status in found], np.int8))
         self._unseen |= {candidate.passage_id: row for row, candidate in enumerate(candidates, len(self))}
         self._candidates += candidates
         self._columns.add(candidates)
@@ -103,12 +104,20 @@ class Resident:
                 self._matrix[row] = vector
                 self._seen[row] = True
 
-    def match(self, terms: Sequence[str], limit: int, kinds: Sequence[ItemKind] | None = None) -> Match:
+    def match(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        kinds: Sequence[ItemKind] | None = None,
+        statuses: Sequence[FactStatus] = ("current",),
+    ) -> Match:
         """The lexical half of `propose`, which needs no vector: it can be done while the query is being embedded."""
         total = len(self)
         weights = {term: idf(total, self._postings.frequency(term)) for term in terms}
         lexical = self._postings.weigh(weights, self._postings.terms / total if total else 0.0)
-        may = self._current & self._columns.of_kinds(kinds) if kinds else self._current
+        may = self._status == 0 if len(statuses) == 1 else np.isin(self._status, list(map(STATUSES.index, statuses)))
+        if kinds:
+            may &= self._columns.of_kinds(kinds)
         rows = _largest(lexical.held, np.flatnonzero((lexical.held > 0) & may), limit)
         return Match(limit, lexical, may, rows[np.lexsort((-rows, -lexical.held[rows]))[:limit]])
 

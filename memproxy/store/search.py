@@ -136,9 +136,8 @@ async def readable(conn: Connection, entity: Entity) -> Extent:
     return found
 
 
-async def following(conn: Connection, entity: Entity, after: int, limit: int) -> list[tuple[Candidate, bool]]:
-    """The passages stored after the one with this id, in order, and whether each may be proposed: of facts only those
-    that hold."""
+async def following(conn: Connection, entity: Entity, after: int, limit: int) -> list[tuple[Candidate, FactStatus]]:
+    """The passages stored after the one with this id, in order, and the status of each: of all but facts, current."""
     ids = [row["id"] for row in await conn.all("passages_after", **scoped(entity), after=after, limit=limit)]
     rows = await conn.all(
         "search_candidates",
@@ -147,7 +146,7 @@ async def following(conn: Connection, entity: Entity, after: int, limit: int) ->
         kinds=json.dumps(_KINDS),
         statuses=json.dumps(get_args(FactStatus)),
     )
-    by_id = {int(row["id"]): (_candidate(row), row["status"] == "current") for row in rows}
+    by_id = {int(row["id"]): (_candidate(row), row["status"]) for row in rows}
     return [by_id[i] for i in ids if i in by_id]
 
 
@@ -207,7 +206,7 @@ async def neighbours(
 
 async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]) -> set[tuple[ItemKind, str]]:
     """Whose passages (kind and owner) are not there any more as they were when these candidates were read."""
-    wanted = _all_current(entity, len(candidates))
+    wanted = _Wanted(entity, _KINDS, ("current", "historical"), len(candidates))
     now = await _candidates(conn, wanted, [candidate.passage_id for candidate in candidates])
     there = {(candidate.passage_id, candidate.owner_id, candidate.text) for candidate in now}
     return {(c.kind, c.owner_id) for c in candidates if (c.passage_id, c.owner_id, c.text) not in there}
