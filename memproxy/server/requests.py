@@ -21,6 +21,7 @@ Text = Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
 Significance = Annotated[int, msgspec.Meta(ge=1, le=10)]
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Label = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+Valence = Literal["grief", "joy", "anxiety", "hope", "love", "anger", "fear", "pride", "neutral"]
 S = TypeVar("S")
 
 
@@ -43,6 +44,8 @@ class FactFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     lifetime: Lifetime | msgspec.UnsetType = msgspec.UNSET
     pinned: bool | msgspec.UnsetType = msgspec.UNSET
     thread_status: ThreadStatus | msgspec.UnsetType | None = msgspec.UNSET
+    emotional_weight: Share | msgspec.UnsetType | None = msgspec.UNSET
+    emotional_valence: Valence | msgspec.UnsetType | None = msgspec.UNSET
 
     def given(self) -> dict[str, Any]:
         """The fields that were written, times in UTC. Raises Problem for what cannot be meant."""
