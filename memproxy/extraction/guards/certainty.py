@@ -31,7 +31,7 @@ _GUESSES = lexicon(
 _OPEN = lexicon(
     """
     might | may(?= (?:go|be|move|try|get|have|not|also|take|buy|start|come|leave|stay|quit|sell|join|visit|do))
-    maybe | perhaps | possibl[ey]
+    maybe | perhaps | (?<!if )(?<!as )possibl[ey]
     probabl[ey] | most likely | likely to | thinking (?:about|of) | considering | toying with | not sure | unsure
     undecided | if all goes well
     could imagine | half a mind | on the fence | tempted to | wondering whether | wondering if | playing with the idea

@@ -48,7 +48,8 @@ _REAL = lexicon(
     "其实 其實 实际上 事实上 顺便 実は 実際 ところで 사실 실제로",
 )
 _IF = lexicon(
-    "if | in case | unless | falls | sofern | wenn | si | au cas où | en caso de que | se | qualora | caso | als |"
+    "if(?! (?:possible|necessary|needed|you|it)\\b) | in case | unless | falls | sofern | wenn | si | au cas où |"
+    " en caso de que | se | qualora | caso | als |"
     " indien | om | hvis | jeśli | если",
     "如果 要是 もし(?!れ) 만약 ",
 )
@@ -59,7 +60,8 @@ _STILL_OPEN = lexicon(
     "如果 要是 时 もし なら たら 면 때",
 )
 _SURE = lexicon(
-    "suppose so | i suppose | i assume | imagine that | imagine my | can you imagine | you can imagine | i imagine |"
+    "suppose you're right | suppose you are right | suppose that's | suppose not | suppose so | i suppose |"
+    " i assume | imagine that | imagine my | can you imagine | you can imagine | i imagine |"
     " you can assume"
 )
 

@@ -94,13 +94,11 @@ _KIN_JOINED = (
     "お母さん|お父さん|母|父|両親|姉|妹|兄|弟|息子|娘|子供|子ども|妻|夫|彼女|彼氏|友達|友人|同僚|上司|"
     "엄마|어머니|아빠|아버지|부모님|언니|누나|오빠|여동생|남동생|아들|딸|아내|남편|여자친구|남자친구|친구|동료"
 )
-_MY_JOINED = r"(?:我们?|咱们?|私|僕|俺|うち|우리|제|내)(?:的|の)? ?(?:\w{0,2})"
+_MY_JOINED = r"(?:我们?|咱们?|私|僕|俺|うち|우리|제|내)(?:的|の)? ?[大小二三亲双]?"
 _NO_PERSON = r"(?! (?:tongue|language|country|land|figure|company|board|code|name)\b)"
 
 # People one has to do with, whose names for what they do are also said of the person ("is a teacher").
-_ROLES = (
-    r"managers?|clients?|customers?|students?|pupils?|patients?|tenants?|land(?:lord|lady)|teachers?|coach|assistant"
-)
+_ROLES = r"managers?|clients?|customers?|students?|pupils?|patients?|tenants?|teachers?|coach|assistant"
 
 # "my older sister": somebody else, in relation to the person.
 _OURS = "|".join(rf"(?:{my}) (?:[\w-]+ ){{0,2}}?(?:{kin})" for my, kin in _MY_PEOPLE)

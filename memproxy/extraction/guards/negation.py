@@ -36,7 +36,7 @@ _OTHER = lexicon(
 )  # fmt: skip
 # Where a negation denies nothing of what is said.
 _IDIOMS = Pattern(
-    r"(?:can|could)(?:no|n')t (?:wait|help|stop|live|imagine \w+ life|resist|get enough)|(?:couldn't|"
+    r"(?:can|could)(?:no|n')t (?:believe|wait|help|stop|live|imagine \w+ life|resist|get enough)|(?:couldn't|"
     r"can't) be (?:more|\w+er)|"
     r"not only|not just|not merely|(?:nothing|anything) but|(?:do not|don't|never) (?:forget|worry|mind|get me wrong|"
     r"hesitate|panic|judge|laugh)|"
@@ -73,7 +73,8 @@ _IDIOMS = Pattern(
 # Ways to say that something is not, or no longer, without a word of negation.
 _POLAR = lexicon(
     """
-    dislik\\w++ | hat(?:e|es|ed|ing) | loath\\w++ | detest\\w* | avoid\\w*+ | stop(?:s|ped)? | quit\\w*+
+    leave out | leaves out | exclud\\w+ | omit\\w* | without | dislik\\w++ | hat(?:e|es|ed|ing) | loath\\w++
+    detest\\w* | avoid\\w*+ | stop(?:s|ped)? | quit\\w*+
     former(?:ly)? | used to | ex | lacks? | lacking
     refus\\w++ | unable | intoleran\\w++ | allerg\\w++ | vegan\\w* | vegetarian\\w* | single | widow\\w* | divorced
     unemployed | jobless | retired | only

@@ -456,9 +456,103 @@ FIELD: list[tuple[str, ...]] = [
     ("私は看護師をしています。", "看護師"),
     ("犬を二匹飼っています。", "犬を二匹飼っている"),
     ("저는 매운 음식을 못 먹어요.", "매운 음식을 못 먹음"),
+    ("私は弟と二人で住んでいます。", "弟と二人で住んでいる"),
+    ("我和妹妹住在一起。", "和妹妹住在一起"),
+    ("Hi there, so I'm a bit stuck. I've been a backend developer for about eight years, mostly Java, and my "
+     "company (Tarrow, a logistics firm) is now moving everything to Kotlin. What's the fastest way to get up "
+     "to speed?",
+     "Has been a backend developer for about eight years",
+     "I've been a backend developer for about eight years, mostly Java"),
+    ("Hi there, so I'm a bit stuck. I've been a backend developer for about eight years, mostly Java, and my "
+     "company (Tarrow, a logistics firm) is now moving everything to Kotlin. What's the fastest way to get up "
+     "to speed?",
+     "Works at Tarrow, a logistics firm", "my company (Tarrow, a logistics firm)"),
+    ("Hi there, so I'm a bit stuck. I've been a backend developer for about eight years, mostly Java, and my "
+     "company (Tarrow, a logistics firm) is now moving everything to Kotlin. What's the fastest way to get up "
+     "to speed?",
+     "Company is moving to Kotlin", "my company (Tarrow, a logistics firm) is now moving everything to Kotlin"),
+    ("Can you write a python function that parses CSV? Btw we're on Python 3.8 here and can't upgrade.",
+     "Uses Python 3.8 and cannot upgrade", "we're on Python 3.8 here and can't upgrade"),
+    ("error: ENOENT. I'm using node 20 on an M2 mac", "Uses node 20 on an M2 Mac", "I'm using node 20 on an M2 mac"),
+    ("Please rewrite this in a friendlier tone. I'm writing to my landlord, Mr Holt.\n\nDear Mr Holt, the "
+     "heating is broken.",
+     "Landlord is Mr Holt", "I'm writing to my landlord, Mr Holt"),
+    ("Draft an email to my boss Jorun saying I'm sick today", "Boss is called Jorun", "my boss Jorun"),
+    ("Draft an email to my boss Jorun saying I'm sick today", "Is sick today", "I'm sick today"),
+    ("Plan a 5 day itinerary for Lisbon, we're two adults and a toddler, no seafood please as I'm allergic",
+     "Is allergic to seafood", "no seafood please as I'm allergic"),
+    ("Plan a 5 day itinerary for Lisbon, we're two adults and a toddler, no seafood please as I'm allergic",
+     "Travels with a toddler", "we're two adults and a toddler"),
+    ("how many calories in an egg? i'm on a 1800 kcal diet", "Is on a 1800 kcal diet", "i'm on a 1800 kcal diet"),
+    ("Ugh my landlord raised the rent to 1,150.", "Rent was raised to 1,150", "my landlord raised the rent to 1,150"),
+    ("I'm a woman, 62, recently retired from teaching, and I want to start painting.",
+     "Is a 62-year-old woman, recently retired from teaching", "I'm a woman, 62, recently retired from teaching"),
+    ("I'm a woman, 62, recently retired from teaching, and I want to start painting.",
+     "Wants to start painting", "I want to start painting"),
+    ("My therapist suggested journaling, and it helps me a lot.", "Journaling helps a lot", "it helps me a lot"),
+    ("We can't have kids.", "Cannot have children"),
+    ("I've never told anyone, but I failed my bar exam twice.",
+     "Failed the bar exam twice", "I failed my bar exam twice"),
+    ("I cannot believe I finally finished my thesis!", "Finished the thesis", "I finally finished my thesis"),
+    ("There's no way I'm moving back in with my parents.", "Does not want to move back in with parents"),
+    ("I haven't decided yet between Graz and Linz.", "Undecided between Graz and Linz"),
+    ("If possible I'd like vegetarian options, since I don't eat meat.", "Does not eat meat", "I don't eat meat"),
+    ("If possible I'd like vegetarian options, since I don't eat meat.",
+     "Prefers vegetarian options", "I'd like vegetarian options"),
+    ("Suppose you're right. I still work nights.", "Works nights", "I still work nights"),
+    ("Let me play devil's advocate: I do like my job.", "Likes the job", "I do like my job"),
+    ("As your user since 2023 I can tell you I hate long answers.", "Hates long answers", "I hate long answers"),
+    ("No more than 3 lines per answer from now on.", "Wants at most 3 lines per answer"),
+    ("In future, use metric units.", "Wants metric units"),
+    ("I always want sources with your answers.", "Wants sources with answers"),
+    ("Whenever I ask for recipes, leave out peanuts.", "Wants recipes without peanuts"),
+    ("Speak to me in Basque from now on please", "Wants to be spoken to in Basque"),
+    ("You're right, I did mention that I row. I row every Sunday.", "Rows every Sunday", "I row every Sunday"),
+    ("Thanks, you were right about the paint: I painted the boat on Saturday.",
+     "Painted the boat on Saturday", "I painted the boat on Saturday"),
+    ("He proposed! I'm engaged to Paul!", "Is engaged to Paul", "I'm engaged to Paul"),
+    ("She's my wife, her name is Ines.", "Wife is called Ines"),
+    ("Did I mention I have a twin brother?", "Has a twin brother"),
+    ("Guess what, I got into Graz university!", "Got into Graz university", "I got into Graz university"),
+    ("TL;DR I'm broke.", "Is broke"),
+    ("Q: what do you do? A: I'm a baker.", "Is a baker", "I'm a baker"),
+    ("(sorry for typos, I broke my wrist)", "Broke a wrist", "I broke my wrist"),
+    ("* vegan\n* marathon runner\n* lives in Brask", "Is vegan", "vegan"),
+    ("Weight: 82kg\nHeight: 180cm", "Weighs 82kg", "Weight: 82kg"),
+    ("Ich such ein Geschenk für meine Freundin Lea, die gern klettert.",
+     "Freundin Lea klettert gern", "meine Freundin Lea, die gern klettert"),
+    ("Kurze Frage: Ich bin im siebten Monat schwanger, darf ich fliegen?",
+     "Ist im siebten Monat schwanger", "Ich bin im siebten Monat schwanger"),
+    ("Ich darf keinen Zucker essen, weil ich Diabetes habe.", "Hat Diabetes"),
+    ("Ich darf keinen Zucker essen, weil ich Diabetes habe.", "Darf keinen Zucker essen"),
+    ("Mein Chef heißt Omar und nervt.", "Chef heißt Omar"),
+    ("Nein, ich wohne nicht mehr in Wien, ich bin nach Linz gezogen.",
+     "Ist nach Linz gezogen", "ich bin nach Linz gezogen"),
+    ("J'ai pas le permis.", "N'a pas le permis"),
+    ("Ma copine et moi cherchons un appartement à Lille.", "Cherche un appartement à Lille"),
+    ("Est-ce que je peux boire du lait ? Je suis intolérante au lactose.",
+     "Est intolérante au lactose", "Je suis intolérante au lactose"),
+    ("No puedo comer gluten porque soy celíaca.", "Es celíaca", "soy celíaca"),
+    ("No puedo comer gluten porque soy celíaca.", "No puede comer gluten", "No puedo comer gluten"),
+    ("Mi novio y yo nos mudamos a Bilbao en mayo.", "Se muda a Bilbao en mayo"),
+    ("Non posso mangiare latticini.", "Non può mangiare latticini"),
+    ("Eu e minha esposa temos três filhos.", "Tem três filhos"),
+    ("Мне 34 года, я инженер.", "Инженер, 34 года"),
+    ("Я не могу есть орехи, у меня аллергия.", "Аллергия на орехи"),
+    ("我不能吃辣，因为胃不好。", "胃不好"),
+    ("我现在在柏林读博士。", "在柏林读博士"),
+    ("最近引っ越して、今は京都に住んでいます。", "京都に住んでいる"),
+    ("저는 고양이 두 마리를 키워요.", "고양이 두 마리를 키움"),
 ]  # fmt: skip
 
 STATEMENTS = [*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *ITALIAN, *PORTUGUESE, *DUTCH, *RUSSIAN, *EASTERN, *FIELD]
+
+
+# Statements with a request in them, whose own words make no fact as they stand.
+ASKED = re.compile(
+    r"[?？]|Write|Give|Make|Explain|Please answer|Summarise|^what |^Draft|^Plan |^how |^Whenever|^In future|^Speak|"
+    r"^No more"
+)
 
 
 def outcome(said: str, text: str, quote: str | None = None) -> FactDraft | str:
@@ -476,7 +570,7 @@ def test_an_ordinary_statement_is_kept(statement: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement[1])
 def test_a_statement_is_kept_in_the_persons_own_words(statement: tuple[str, ...]) -> None:
     said = statement[2] if len(statement) > 2 else statement[0].strip("¿?.!。？ ")
-    if not re.search(r"[?？]|Write|Give|Make|Explain|Please answer|Summarise|^what ", statement[0]):
+    if not ASKED.search(statement[0]):
         assert isinstance(outcome(statement[0], said, said), FactDraft)
 
 
