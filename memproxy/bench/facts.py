@@ -124,7 +124,7 @@ class _Run:
             _figure("reconciling, × embedding", first / embedding, MOST_TIMES_EMBEDDING),
             _figure("reconciling them again, ms each", second, None),
             _figure("rows changed the second time, but for reinforcement", 0.0 if untouched else 1.0, 0.0),
-            *[_figure(f"{name}, p95 ms", ms, MOST_MILLISECONDS) for name, ms in (await self._operations()).items()],
+            *await self._operations(),
         ]
 
     async def _fill(self) -> None:
@@ -210,7 +210,7 @@ class _Run:
 
         return [_bare(fact) for fact in await self._parts.db.read(read)]
 
-    async def _operations(self) -> dict[str, float]:
+    async def _operations(self) -> list[dict[str, Any]]:
         curator: Curator = self._parts.curator
         db, rng = self._parts.db, random.Random(3)
         timed: dict[str, list[float]] = {"listing": [], "correcting": [], "pinning": []}
@@ -226,7 +226,11 @@ class _Run:
             timed["listing"].append((listing - begin) * 1000)
             timed["correcting"].append((correcting - listing) * 1000)
             timed["pinning"].append((time.perf_counter() - correcting) * 1000)
-        return {name: quantile(sorted(values), 0.95) for name, values in timed.items()}
+        return [
+            _figure(f"{name}, {share} ms", quantile(values, part), most)
+            for name, values in timed.items()
+            for share, part, most in (("p50", 0.5, MOST_MILLISECONDS), ("p95", 0.95, None))
+        ]
 
 
 def _bare(fact: Fact) -> Fact:

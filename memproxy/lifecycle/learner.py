@@ -16,7 +16,8 @@ from memproxy.extraction.reconcile import Policy, Reject
 from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
 from memproxy.lifecycle.denials import Denials
-from memproxy.lifecycle.learning import Grounds, Learned, learn, near_facts
+from memproxy.lifecycle.known import Known
+from memproxy.lifecycle.learning import Grounds, Learned, learn
 from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
 from memproxy.lifecycle.neighbours import Neighbours, neighbours
 from memproxy.lifecycle.reflecting import Reflected, reflect
@@ -105,7 +106,7 @@ class Learner:
         now = self._clock.now()
 
         async def apply(conn: Connection) -> list[Learned]:
-            # An erasure, a forgotten turn, a denial or a wish since the request was sent: it counts for what came of it.
+            # An erasure, a forgotten turn, a denial or a wish since the request was sent counts for what came of it.
             there = {turn.id for turn in await turns.get_many(conn, job.entity, [turn.id for turn in window.turns])}
             wanted, withdrawn = await self._wanted(conn, job.entity, accepted)
             kept = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there and draft in wanted]
@@ -182,7 +183,8 @@ async def _look(
 ) -> _Seen:
     extent = await search.extent(conn, entity)
     nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
-    return _Seen(extent, nearby, await find_doubts(conn, entity, drafts, nearby, grounds))
+    known = await Known.read(conn, entity, drafts, nearby, grounds.policy)
+    return _Seen(extent, nearby, find_doubts(drafts, nearby, known, grounds))
 
 
 async def _known(
@@ -191,8 +193,9 @@ async def _known(
     """The current facts nearest to any of the drafts, and those that fill their slots."""
     found: dict[str, tuple[float, Fact]] = {}
     nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
+    known = await Known.read(conn, entity, drafts, nearby, grounds.policy)
     for draft, cosines in zip(drafts, nearby, strict=True):
-        for near in await near_facts(conn, entity, draft, cosines, grounds.policy):
+        for near in known.near(draft, cosines):
             closest = max(near.cosine or 0.0, found[near.fact.id][0] if near.fact.id in found else 0.0)
             found[near.fact.id] = (closest, near.fact)
     ranked = sorted(found.values(), key=lambda pair: pair[0], reverse=True)

@@ -11,7 +11,6 @@ from memproxy.extraction.reconcile import (
     Dispute,
     FactChange,
     Insert,
-    Near,
     Policy,
     Reinforce,
     Verdicts,
@@ -20,6 +19,7 @@ from memproxy.extraction.reconcile import (
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection, Vectors
 from memproxy.lifecycle.indexing import fact_passages, reindex_repetitions, reindex_turn
+from memproxy.lifecycle.known import Known
 from memproxy.lifecycle.neighbours import Neighbours, neighbours
 from memproxy.lifecycle.profile import note
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft
@@ -74,6 +74,7 @@ async def learn(
     """
     if nearby is None:
         nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
+    known = await Known.read(conn, entity, drafts, nearby, grounds.policy)
     out: list[Learned] = []
     fresh: dict[str, Vectors | None] = {}  # facts that came from the drafts before, which nobody has looked up
     for index, draft in enumerate(drafts):
@@ -81,25 +82,24 @@ async def learn(
         cosines = dict(nearby[index])
         for fact_id, other in fresh.items():
             cosines[fact_id] = float(vector @ other) if vector is not None and other is not None else None
-        same_key = await fact_rows.with_content_key(conn, entity, content_key(draft.text))
-        near = await near_facts(conn, entity, draft, cosines, grounds.policy)
+        same_key, near = known.same_key(content_key(draft.text)), known.near(draft, cosines)
         change = reconcile(draft, same_key, near, grounds.duplicate, now, grounds.policy, grounds.verdicts)
         fact = await _apply(conn, entity, draft, change, vector, grounds, session_id, now)
+        await known.refresh(conn, _written(change, fact))
         if isinstance(change, Insert) and fact is not None:
             fresh[fact.id] = vector
         out.append(Learned(draft, change, fact))
     return out
 
 
-async def near_facts(
-    conn: Connection, entity: Entity, draft: FactDraft, cosines: Neighbours, policy: Policy
-) -> list[Near]:
-    """The current facts among a draft's neighbours, and those that fill its slot."""
-    found = await fact_rows.get_many(conn, entity, list(cosines))
-    slot = policy.slots.canonical(draft.slot)
-    if slot is not None and policy.slots.key(slot, draft.text) is not None:
-        found += [f for f in await fact_rows.with_slot(conn, entity, slot) if f.id not in cosines]
-    return [Near(fact, cosines.get(fact.id)) for fact in found if fact.status == "current"]
+def _written(change: FactChange, fact: Fact | None) -> set[str]:
+    """The facts that a change has written."""
+    written = {fact.id} if fact is not None else set()
+    if isinstance(change, Insert):
+        written.update(change.supersedes)
+    if isinstance(change, Insert | Reinforce):
+        written.update(change.resolves)
+    return written
 
 
 async def _apply(

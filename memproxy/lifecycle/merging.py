@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from memproxy.errors import ProviderError
 from memproxy.extraction.reconcile import Verdicts, doubtful
 from memproxy.folding import content_key
-from memproxy.interfaces import Connection
-from memproxy.lifecycle.learning import Grounds, near_facts
+from memproxy.lifecycle.known import Known
+from memproxy.lifecycle.learning import Grounds
 from memproxy.lifecycle.neighbours import Neighbours
-from memproxy.model import Entity, Fact, FactDraft, Verdict
+from memproxy.model import Fact, FactDraft, Verdict
 from memproxy.prompts import merging as prompt
 from memproxy.providers.client import ChatClient, Endpoint
 
@@ -46,16 +46,15 @@ class Judged:
     output_tokens: int = 0
 
 
-async def find_doubts(
-    conn: Connection, entity: Entity, drafts: Sequence[FactDraft], nearby: Sequence[Neighbours], grounds: Grounds
+def find_doubts(
+    drafts: Sequence[FactDraft], nearby: Sequence[Neighbours], known: Known, grounds: Grounds
 ) -> list[Doubt]:
     """The pairs to ask about, the nearest of each draft. Without vectors there is nothing to be near by."""
     doubts: list[Doubt] = []
     for draft, cosines in zip(drafts, nearby, strict=True):
         close = {id: cosine for id, cosine in cosines.items() if cosine is not None and cosine >= grounds.band}
         if close:
-            near = await near_facts(conn, entity, draft, close, grounds.policy)
-            unsure = doubtful(draft, near, grounds.duplicate, grounds.band, grounds.policy)
+            unsure = doubtful(draft, known.near(draft, close), grounds.duplicate, grounds.band, grounds.policy)
             doubts += [Doubt(draft, n.fact) for n in unsure[:NEAREST]]
     return doubts[:PAIRS]
 

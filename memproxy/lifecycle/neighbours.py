@@ -10,7 +10,7 @@ from memproxy.recall.terms import query_terms
 from memproxy.store import search
 from memproxy.store import vectors as vector_rows
 
-NEAR_LIMIT = 20
+NEAR_LIMIT = 30
 
 Neighbours = Mapping[str, float | None]  # by fact id: its cosine to the draft, where it is known
 
@@ -18,18 +18,17 @@ Neighbours = Mapping[str, float | None]  # by fact id: its cosine to the draft, 
 async def neighbours(
     conn: Connection, entity: Entity, drafts: Sequence[FactDraft], vectors: Vectors | None, info: EmbedderInfo | None
 ) -> list[Neighbours]:
-    """For each draft the current facts nearest to it.
+    """For each draft the indexed facts nearest to it: those that hold, and some that held once.
 
     `vectors` has one row a draft. By words as well where there are none, or where some facts have none yet.
     """
     found: list[dict[str, float | None]] = [{} for _ in drafts]
     by_words = vectors is None or info is None
     if vectors is not None and info is not None:
-        ids, matrix = await vector_rows.of_facts(conn, entity, info.model, info.dimensions)
+        ids, matrix, by_words = await vector_rows.of_facts(conn, entity, info.model, info.dimensions)
         for index, row in enumerate(vectors @ matrix.T if ids else ()):
             nearest = row.argsort()[: -NEAR_LIMIT - 1 : -1]
             found[index] = {ids[i]: float(row[i]) for i in nearest}
-        by_words = await vector_rows.facts_without(conn, entity, info.model)
     if by_words:
         for near, draft in zip(found, drafts, strict=True):
             proposal = await search.propose(

@@ -162,7 +162,10 @@ class Worker:
         return False
 
     def _count(self, found: Extracted, learned: Sequence[Learned]) -> None:
-        self._metrics.extractions.labels("partial" if found.partial else "ok").inc(found.calls)
+        self._metrics.extractions.labels("partial" if found.partial else "ok").inc(found.calls - len(found.failures))
+        for reason in found.failures:
+            self._metrics.extractions.labels(reason).inc()
+        self._metrics.facts.labels("translated").inc(found.drafts.translated)
         self._metrics.extraction_tokens.labels("input").inc(found.input_tokens)
         self._metrics.extraction_tokens.labels("output").inc(found.output_tokens)
         for reason, count in found.drafts.rejected.items():

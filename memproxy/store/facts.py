@@ -81,6 +81,20 @@ async def with_content_key(conn: Connection, entity: Entity, key: str) -> list[F
     return [from_row(row) for row in await conn.all("facts_with_content_key", **scoped(entity), content_key=key)]
 
 
+async def with_content_keys(conn: Connection, entity: Entity, keys: Sequence[str]) -> list[Fact]:
+    """The facts with any of these content keys, whatever their status."""
+    rows = await conn.all("facts_with_content_keys", **scoped(entity), keys=json.dumps(list(dict.fromkeys(keys))))
+    return [from_row(row) for row in rows]
+
+
+async def with_slots(conn: Connection, entity: Entity, slots: Sequence[str]) -> list[Fact]:
+    """The current facts that fill any of these attributes."""
+    if not slots:
+        return []
+    rows = await conn.all("facts_with_slots", **scoped(entity), slots=json.dumps(list(slots)))
+    return [from_row(row) for row in rows]
+
+
 async def by_content_key(conn: Connection, entity: Entity, key: str, status: FactStatus = "current") -> Fact | None:
     """The newest fact of a status that says the same thing."""
     return next((fact for fact in await with_content_key(conn, entity, key) if fact.status == status), None)

@@ -320,19 +320,11 @@ SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot = :
 ORDER BY id DESC;
 
 -- name: vectors_of_facts
--- The vectors of current facts.
+-- Every fact that is indexed, with its vector, if it has one of the model.
 SELECT p.owner_id, v.vector
-FROM facts f
-JOIN passages p ON p.tenant = f.tenant AND p.entity = f.entity AND p.kind = 'fact' AND p.owner_id = f.id
-    AND p.ordinal = 0
-JOIN vectors v ON v.tenant = p.tenant AND v.entity = p.entity AND v.passage_id = p.id
-WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'current' AND v.model = :model
-ORDER BY f.id;
-
--- name: vectors_facts_without
--- A fact without a vector of a model, if there is one.
-SELECT owner_id FROM passages
-WHERE tenant = :tenant AND entity = :entity AND kind = 'fact' AND (model IS NULL OR model <> :model) LIMIT 1;
+FROM passages p
+LEFT JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = p.id AND v.model = :model
+WHERE p.tenant = :tenant AND p.entity = :entity AND p.kind = 'fact' AND p.ordinal = 0;
 
 -- name: facts_single_valued
 -- Current facts of attributes that have one value at a time.

@@ -43,6 +43,18 @@ SELECT f.* FROM json_each(:ids) i
 CROSS JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.id = i.value
 ORDER BY i.key;
 
+-- name: facts_with_content_keys
+-- The facts with any of the given content keys (a JSON array), whatever their status.
+SELECT f.*
+FROM json_each(:keys) i
+CROSS JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.content_key = i.value;
+
+-- name: facts_with_slots
+-- The current facts that fill any of the given attributes (a JSON array).
+SELECT f.*
+FROM json_each(:slots) i
+CROSS JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.slot = i.value AND f.status = 'current';
+
 -- name: facts_of_turns
 -- The facts taken from the given turns (a JSON array of ids), whatever their status.
 SELECT f.* FROM json_each(:turns) i

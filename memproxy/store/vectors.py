@@ -105,16 +105,13 @@ async def of_passages(
     return {int(row["passage_id"]): from_blob(row["vector"]) for row in rows}
 
 
-async def of_facts(conn: Connection, entity: Entity, model: str, dimensions: int) -> tuple[list[str], Vectors]:
-    """The vectors of the current facts, shape (n, dimensions), and whose they are, in the same order."""
+async def of_facts(conn: Connection, entity: Entity, model: str, dimensions: int) -> tuple[list[str], Vectors, bool]:
+    """The vectors of the indexed facts, shape (n, dimensions), whose they are, in the same order, and whether a fact
+    has none (yet)."""
     rows = await conn.all("vectors_of_facts", **scoped(entity), model=model)
-    blobs = b"".join(row["vector"] for row in rows)
-    return [row["owner_id"] for row in rows], np.frombuffer(blobs, "<f4").reshape(len(rows), dimensions)
-
-
-async def facts_without(conn: Connection, entity: Entity, model: str) -> bool:
-    """Whether some facts of an entity have no vector of a model (yet)."""
-    return bool(await conn.all("vectors_facts_without", **scoped(entity), model=model))
+    seen = [row for row in rows if row["vector"] is not None]
+    matrix = np.frombuffer(b"".join(row["vector"] for row in seen), "<f4").reshape(len(seen), dimensions)
+    return [row["owner_id"] for row in seen], matrix, len(seen) < len(rows)
 
 
 async def cosines_of(
