@@ -10,7 +10,7 @@ from memproxy.recall.terms import query_terms
 from memproxy.store import search
 from memproxy.store import vectors as vector_rows
 
-NEAR_LIMIT = 30
+NEAR_LIMIT = 12
 
 Neighbours = Mapping[str, float | None]  # by fact id: its cosine to the draft, where it is known
 
@@ -27,8 +27,8 @@ async def neighbours(
     if vectors is not None and info is not None:
         ids, matrix, by_words = await vector_rows.of_facts(conn, entity, info.model, info.dimensions)
         for index, row in enumerate(vectors @ matrix.T if ids else ()):
-            nearest = row.argsort()[: -NEAR_LIMIT - 1 : -1]
-            found[index] = {ids[i]: float(row[i]) for i in nearest}
+            few = row.argpartition(-NEAR_LIMIT)[-NEAR_LIMIT:] if len(ids) > NEAR_LIMIT else range(len(ids))
+            found[index] = {ids[i]: float(row[i]) for i in few if row[i] >= info.floor}
     if by_words:
         for near, draft in zip(found, drafts, strict=True):
             proposal = await search.propose(
