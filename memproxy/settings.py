@@ -109,13 +109,31 @@ class Targets(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ollama: str | None = None
 
 
+# The rows of providers/catalog.py, by name.
+LLMProvider = Literal[
+    "openai",
+    "anthropic",
+    "gemini",
+    "ollama",
+    "azureopenai",
+    "bedrock",
+    "deepseek",
+    "groq",
+    "togetherai",
+    "xai",
+    "openrouter",
+    "custom",
+]
+
+
 class LLM(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that extracts facts."""
 
-    provider: Literal["openai"] = "openai"  # any endpoint that speaks its API
+    provider: LLMProvider | None = None  # None: OpenAI's API, with a key that the settings name
     model: str | None = None
     base_url: str | None = None
     api_key: Secret | None = None
+    api_version: str | None = None  # of Azure's dated API
     timeout: Duration = Duration(60)
     options: dict[str, Any] = {}
     borrow: bool | None = None  # None: only on a loopback bind without keys
@@ -288,7 +306,8 @@ class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def borrows(self) -> bool:
         """Whether extraction may use the caller's own credential."""
         wanted = self.llm.borrow if self.llm.borrow is not None else (self.loopback and not self.keys)
-        return wanted and self.llm.api_key is None and self.llm.base_url is None
+        llm = self.llm
+        return wanted and llm.provider is None and llm.api_key is None and llm.base_url is None
 
 
 def is_loopback(host: str) -> bool:

@@ -43,7 +43,7 @@ def on_store(
     from memproxy.server.parts import open_parts
 
     settings = load(config, db=db).settings
-    settings = replace(settings, llm=replace(settings.llm, api_key=None, borrow=False))
+    settings = replace(settings, llm=replace(settings.llm, provider=None, base_url=None, api_key=None, borrow=False))
     if not embed:
         settings = replace(settings, embed=replace(settings.embed, provider="off"))
     try:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
+from memproxy.calling.access import resolve
+from memproxy.errors import SettingsError
 from memproxy.lifecycle.credentials import Purse
+from memproxy.providers.catalog import LLMS, known_at
 from memproxy.providers.client import Endpoint
-from memproxy.settings import Settings
+from memproxy.settings import LLM, Settings
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
-DEFAULT_MODEL = "gpt-4o-mini"
+DEFAULT_PROVIDER = "openai"  # whose API a key alone is for
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +46,35 @@ class ExtractionPlan:
 
 
 def plan_extraction(settings: Settings, secret: bytes) -> ExtractionPlan:
-    """Decide from the settings. Raises SettingsError where a named key is missing."""
+    """Decide from the settings. Raises SettingsError where a named provider, key, address or model is missing."""
     llm = settings.llm
     if settings.extraction.daily_calls == 0:
         return ExtractionPlan(None, None, "off: extraction.daily_calls is 0")
+    if llm.provider is not None:
+        return ExtractionPlan(_endpoint(llm, llm.provider), None, None)
     if llm.api_key is not None:
-        key = llm.api_key.reveal()
-        endpoint = Endpoint(
-            llm.base_url or DEFAULT_BASE_URL, llm.model or DEFAULT_MODEL, {"authorization": f"Bearer {key}"}
-        )
-        return ExtractionPlan(endpoint, None, None)
+        return ExtractionPlan(_endpoint(llm, DEFAULT_PROVIDER), None, None)
     if llm.base_url is not None:
-        return ExtractionPlan(None, None, f"off: llm.base_url is {llm.base_url}, but there is no MEMG_LLM_API_KEY")
+        if (own := known_at(llm.base_url)) is not None and any(map(os.environ.get, LLMS[own].access.variables)):
+            return ExtractionPlan(_endpoint(llm, own), None, None)  # the address says unmistakably whose key it is
+        return ExtractionPlan(
+            None,
+            None,
+            f"off: llm.base_url is {llm.base_url}, but there is no MEMG_LLM_API_KEY "
+            "(a server without keys: set llm.provider to custom or ollama)",
+        )
     if settings.borrows:
         return ExtractionPlan(None, Purse(secret, llm.model), None)
-    return ExtractionPlan(None, None, "off: no MEMG_LLM_API_KEY is set, and borrowing the caller's key is off")
+    return ExtractionPlan(
+        None, None, "off: neither MEMG_LLM_API_KEY nor llm.provider is set, and borrowing the caller's key is off"
+    )
+
+
+def _endpoint(llm: LLM, provider: str) -> Endpoint:
+    """Where and as whom to call a provider. Raises SettingsError naming what is missing."""
+    row = LLMS[provider]
+    opened = resolve("llm", provider, row.access, llm.base_url, llm.api_key)
+    model = llm.model or row.model
+    if model is None:
+        raise SettingsError(f"llm.model: provider {provider} has no model of its own; name yours")
+    return Endpoint(opened.base_url, model, opened.headers, row.shape, row.quirks, llm.api_version)
