@@ -165,6 +165,7 @@ class FactDraft:
     lifetime: Lifetime = "lasting"
     volatile: bool = False  # changes all the time (when somebody sleeps): a new value contradicts nothing
     pinned: bool = False
+    said_at: datetime | None = None  # when the person said it; None: now, or at its reference time where that is past
     stated: bool = False  # the person (or an operator) wrote it themselves, through API or CLI
 
 
@@ -204,6 +205,7 @@ class Fact:
     expires_at: datetime | None = None  # when it stops being current unless it is said again; never while pinned
     reinforced_at: datetime | None = None
     recalled_at: datetime | None = None
+    said_at: datetime | None = None  # when it was last said, whenever it was learned
     engagement: float | None = None  # 0-1: how much was said about it when it came up
 
     @property

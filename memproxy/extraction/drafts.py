@@ -87,7 +87,8 @@ class _Check:
             return claim
         said_at, there = claim.turn.time, zone(claim.turn.timezone or "") or self._zone
         draft = shaped(fact, quote or text, said_at, there)
-        draft = replace(draft, text=text, quote=mask_secrets(quote) if quote else None, turn_id=claim.turn.id)
+        masked = mask_secrets(quote) if quote else None
+        draft = replace(draft, text=text, quote=masked, turn_id=claim.turn.id, said_at=said_at)
         return timed(draft, said_at, there)
 
     def _claims(self, text: str, words: str, slot: object) -> Iterator[Claim]:

@@ -11,9 +11,10 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from memproxy.extraction.lifetimes import Lifetimes
 from memproxy.extraction.packs import Pack
-from memproxy.extraction.sameness import Statement, reverses, says_the_same, shares_words
-from memproxy.extraction.slots import DEFAULT, Slots
+from memproxy.extraction.sameness import Statement, reverses, says_of_the_same, says_the_same, shares_words
+from memproxy.extraction.slots import DEFAULT, Filled, Slots
 from memproxy.extraction.slots import canonical_slot as canonical_slot
+from memproxy.extraction.standing import Standing
 from memproxy.folding import content_key
 from memproxy.model import Fact, FactDraft, FactStatus, Verdict, new_id
 from memproxy.trust import looks_like_instruction
@@ -120,7 +121,7 @@ def reconcile(
 
 def doubtful(draft: FactDraft, near: Sequence[Near], duplicate: float, band: float, policy: Policy) -> list[Near]:
     """The facts so near to a draft that they may be one with it, and rules cannot tell; the nearest first."""
-    said, slot = Statement(draft.text), policy.slots.key(policy.slots.canonical(draft.slot), draft.text)
+    said, mine = Statement(draft.text), policy.slots.filled(policy.slots.canonical(draft.slot), draft.text)
     key = content_key(draft.text)
     unsure = [
         n
@@ -129,7 +130,7 @@ def doubtful(draft: FactDraft, near: Sequence[Near], duplicate: float, band: flo
         and n.cosine >= band
         and n.fact.content_key != key
         and not says_the_same(said, n.statement, n.cosine, duplicate)
-        and not _takes_the_place_of(said, slot, n, policy)
+        and not _takes_the_place_of(said, mine, draft.said_at, n, policy)
     ]
     return sorted(unsure, key=lambda n: n.cosine or 0.0, reverse=True)
 
@@ -174,11 +175,11 @@ def _rivals(
     said: Statement, fact: Fact, near: Sequence[Near], policy: Policy, verdicts: Verdicts
 ) -> list[tuple[Near, Verdict]]:
     """The facts that cannot be current beside this one, and who says so."""
-    mine = policy.slots.key(fact.slot, fact.text)
+    mine = policy.slots.filled(fact.slot, fact.text)
     found = []
     for n in near:
         verdict = verdicts.get((fact.content_key, n.fact.content_key))
-        if reason := _takes_the_place_of(said, mine, n, policy):
+        if reason := _takes_the_place_of(said, mine, fact.said_at, n, policy):
             found.append((n, Verdict("conflicting_answer", "rules", reason)))
         elif verdict is not None and verdict.separation == "conflicting_answer":
             found.append((n, verdict))
@@ -194,11 +195,35 @@ def _flag(fact: Fact, near: Sequence[Near], verdicts: Verdicts) -> str:
     return ""
 
 
-def _takes_the_place_of(said: Statement, slot: str | None, n: Near, policy: Policy) -> str:
-    """Why two facts cannot both be current, or "": another value of the same attribute, or a change of mind."""
-    if slot is not None and policy.slots.key(policy.slots.canonical(n.fact.slot), n.fact.text) == slot:
-        return "slot"
+def _takes_the_place_of(said: Statement, mine: Filled | None, told: datetime | None, n: Near, policy: Policy) -> str:
+    """Why two facts cannot both be current, or "": another value of the same attribute, what comes of a plan or ends
+    a state, or a change of mind. `told`: when the newer one was said.
+    """
+    theirs = policy.slots.filled(policy.slots.canonical(n.fact.slot), n.fact.text)
+    if mine is not None and theirs is not None and mine.attribute == theirs.attribute:
+        planned = _planned(n.fact, told)
+        if mine.standing == theirs.standing == "now" and not planned:
+            return "slot"
+        if _settles(mine.standing, "open" if planned else theirs.standing, said, n.statement):
+            return "settled"
     return "reversed" if reverses(said, n.statement) else ""
+
+
+def _settles(mine: Standing, theirs: Standing, said: Statement, known: Statement) -> bool:
+    """Whether a statement is what came of the one known: a plan came true or to nothing, a state ended or began."""
+    if mine not in ("now", "over") or mine == theirs:
+        return False
+    if theirs == "over":  # an account of the past stays one, unless it says no more than what is undone now
+        return not known.tells.numbers and known.names <= said.words and says_of_the_same(said, known)
+    return says_of_the_same(said, known)
+
+
+def _planned(fact: Fact, told: datetime | None) -> bool:
+    """Whether a fact was a plan when it was said, and its time has not come yet."""
+    begins = fact.reference_time
+    if begins is None or begins <= fact.recorded_at + AHEAD:
+        return False
+    return told is not None and told < begins
 
 
 def _may_not_lose(other: Fact, draft: FactDraft) -> bool:
@@ -220,7 +245,7 @@ def _resolved(draft: FactDraft, said: Statement, near: Sequence[Near]) -> tuple[
 def as_fact(draft: FactDraft, now: datetime, policy: Policy | None = None) -> Fact:
     """The draft as a row. Text shaped like an instruction is kept, but in quarantine: never recalled, never shown."""
     policy = policy or Policy()
-    said = min(draft.reference_time or now, now)
+    said = said_at(draft, now)
     slot = policy.slots.canonical(draft.slot)
     ahead = draft.reference_time is not None and draft.reference_time > now + AHEAD
     expires = policy.lifetimes.end(draft, said)
@@ -258,7 +283,13 @@ def as_fact(draft: FactDraft, now: datetime, policy: Policy | None = None) -> Fa
         slot_key=None if ahead else policy.slots.key(slot, draft.text),
         lifetime=draft.lifetime,
         expires_at=expires,
+        said_at=said,
     )
+
+
+def said_at(draft: FactDraft, now: datetime) -> datetime:
+    """When a draft was said. What tells only when it holds or happened was said then, or now where that lies ahead."""
+    return min(draft.said_at or draft.reference_time or now, now)
 
 
 def disputed(fact: Fact, other: Fact, now: datetime) -> Fact:
@@ -278,7 +309,37 @@ def _is_ahead(fact: Fact, now: datetime) -> bool:
 
 
 def _is_past_of(known: Fact, fact: Fact) -> bool:
-    return known.status == "historical" and known.reference_time == fact.reference_time
+    """Whether a value of the past is one that is known for that time already."""
+    if known.status != "historical":
+        return False
+    return known.reference_time == fact.reference_time or (
+        fact.valid_from is not None and _covers(known, fact.valid_from)
+    )
+
+
+def among(fact: Fact, values: Sequence[Fact]) -> tuple[Fact, list[str]]:
+    """A value of the past among the other values that an attribute ever had: until when it held (the next one began),
+    and the ids of those that held until it began.
+    """
+    begin = fact.valid_from
+    if begin is None:
+        return fact, []
+    held = [v for v in values if v.status in ("current", "historical", "expired") and not _never(v)]
+    after = [v.valid_from for v in held if v.valid_from is not None and v.valid_from > begin]
+    if fact.valid_until is not None:
+        after.append(fact.valid_until)
+    before = [v.id for v in held if v.status != "current" and v.valid_from != begin and _covers(v, begin)]
+    return replace(fact, valid_until=min(after, default=None)), before
+
+
+def _covers(fact: Fact, moment: datetime) -> bool:
+    begins = fact.valid_from is None or fact.valid_from <= moment
+    return begins and (fact.valid_until is None or moment < fact.valid_until)
+
+
+def _never(fact: Fact) -> bool:
+    """Whether it was true at no time: a wording that was corrected, a statement nobody decided for."""
+    return fact.valid_until is not None and fact.valid_from is not None and fact.valid_until <= fact.valid_from
 
 
 def _historical(fact: Fact, newer: Fact, now: datetime) -> Fact:
@@ -290,4 +351,4 @@ def _historical(fact: Fact, newer: Fact, now: datetime) -> Fact:
 
 def _said(fact: Fact) -> datetime:
     """When it was said, as far as is known; what is said about the future is said now."""
-    return min(fact.reference_time or fact.recorded_at, fact.recorded_at)
+    return fact.said_at or min(fact.reference_time or fact.recorded_at, fact.recorded_at)

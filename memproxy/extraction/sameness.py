@@ -41,6 +41,10 @@ _PAST = frozenset(
 _LIKING = frozenset(terms("like likes love loves enjoy enjoys adore adores fond keen fan"))
 _DISLIKING = frozenset(terms("hate hates dislike dislikes loathe loathes detest detests"))
 _FILLER = frozenset(terms("user person really very much quite is of on the a an to be"))
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december monday tuesday wednesday "
+    "thursday friday saturday sunday".split()
+)
 _LIKED = "♥"
 _DENYING = frozenset(terms(" ".join(_NEGATIONS))).union(
     _NEGATIONS, "any anymor do does did doesnt dont isnt hasnt wont cant didnt".split()
@@ -109,6 +113,12 @@ def shares_words(draft: Statement, known: Statement) -> bool:
     """Whether at least half of the content words of the shorter one stand in the other too."""
     ours, theirs = set(draft.gist), set(known.gist)
     return bool(ours and theirs) and 2 * len(ours & theirs) >= min(len(ours), len(theirs))
+
+
+def says_of_the_same(draft: Statement, known: Statement) -> bool:
+    """Whether a draft speaks of the very value that a known fact names: by its names, else by some content word."""
+    names = draft.names - _CALENDAR
+    return names <= known.words if names else bool(set(draft.gist) & set(known.gist))
 
 
 def people(text: str) -> frozenset[str]:

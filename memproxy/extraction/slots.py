@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from memproxy.extraction.sameness import people
+from memproxy.extraction.standing import Standing, standing
+from memproxy.folding import fold
 
 # A new value makes the old one historical.
 SINGLE = frozenset(
@@ -45,6 +47,16 @@ _NAMES = {
     **dict.fromkeys("wake_up_time wakeup_time".split(), "wake_time"),
 }
 _LENGTH = 64
+_SORTED = frozenset("email phone address".split())  # people have one of each sort
+_SORTS = frozenset("work office business company private personal home school university emergency".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """An attribute of one value, with whose it is, and what a statement says of it."""
+
+    attribute: str
+    standing: Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +84,36 @@ class Slots:
         return (f"{name}@{whose}" if whose else name)[:_LENGTH] or None
 
     def key(self, slot: str | None, text: str) -> str | None:
-        """The attribute of which no two facts may be current at once, or None where values stand side by side.
-
-        What is said of others fills their attributes, not the person's: a sister's home is `location@sister`.
+        """The attribute of which no two facts may be current at once, or None where values stand side by side: those of
+        plural attributes, and what was, may be, is not, or is besides.
         """
-        if slot is None:
+        filled = self.filled(slot, text)
+        return filled.attribute if filled is not None and filled.standing == "now" else None
+
+    def filled(self, slot: str | None, text: str) -> Filled | None:
+        """The attribute of one value that a statement is about, and how; None where it is about none.
+
+        What is said of others fills their attributes, not the person's: a sister's home is `location@sister`; nor is an
+        address for work the one at home.
+        """
+        name, _, whose = (slot or "").partition("@")
+        if slot is None or name not in self.single:
             return None
-        name, _, whose = slot.partition("@")
-        if name not in self.single:
-            return None
-        others = () if name == "spouse" or whose else sorted(people(text))
-        return f"{name}@{'+'.join(others)}"[:_LENGTH] if others else slot
+        others = () if name == "spouse" or whose else sorted(people(text) | _sorts(name, text))
+        attribute = f"{name}@{'+'.join(others)}"[:_LENGTH] if others else slot
+        return Filled(attribute, standing(text, name))
 
 
 def _plain(slot: str) -> str:
     name, at, whose = slot.casefold().partition("@")
     plain = re.sub(r"[\W_]+", "_", name).strip("_").removeprefix("current_").removeprefix("my_")
     return plain + (at + re.sub(r"[\W_]+", "_", whose).strip("_") if whose else "")
+
+
+def _sorts(name: str, text: str) -> frozenset[str]:
+    """Of which sort an address is said to be, in the words before it: "work email is …"."""
+    before = fold(text).partition(" is ")[0]
+    return _SORTS.intersection(re.findall(r"\w+", before)) if name in _SORTED and before != fold(text) else frozenset()
 
 
 def _singular(name: str) -> str:

@@ -51,7 +51,7 @@ async def edit(
     if given.get("status") in ("historical", "expired") and fact.valid_until is None:
         given = {"superseded_at": now, "valid_until": max(now, fact.valid_from or now), **given}
     if given.get("status") == "current":
-        given = {"superseded_at": None, "superseded_by": None, "valid_until": None, **given}
+        given = {"superseded_at": None, "superseded_by": None, "valid_until": None, "said_at": now, **given}
         if fact.expires_at is not None and fact.expires_at <= now:  # its time had come; it stands anew
             given["expires_at"] = policy.lifetimes.end(_as_draft(replace(fact, **given)), now)
     if "text" in given and given["text"] != fact.text:
@@ -95,6 +95,7 @@ async def correct(
         "confidence": 1.0,
         "source_role": "user_explicit",
         "recorded_at": now,
+        "said_at": now,
         **changes,
         "content_key": content_key(text),
         "quote": None,
@@ -123,7 +124,7 @@ async def confirm(conn: Connection, entity: Entity, fact: Fact, now: datetime) -
         await _check_alone(conn, entity, fact)
         lasting |= {"status": "current", "valid_until": None}
     said = counted(replace(fact, **lasting), now)
-    changes = {**said, **lasting, "confidence": 1.0}
+    changes = {**said, **lasting, "confidence": 1.0, "said_at": now}
     if fact.source_role == "assistant":
         changes["source_role"] = "user"
     changed = await _write(conn, entity, fact, changes, "confirmed", now, "reinforced")

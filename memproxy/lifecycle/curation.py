@@ -100,7 +100,7 @@ class Curator:
     async def _as_stated(self, conn: Connection, entity: Entity, fact: Fact, draft: FactDraft, now: datetime) -> Fact:
         """The stored row, with what is news where it was known: that it stands, that it is the person's own word."""
         if draft.source_role == "user_explicit" != fact.source_role:
-            told = {"source_role": "user_explicit", "confidence": 1.0}
+            told = {"source_role": "user_explicit", "confidence": 1.0, "said_at": now}
             await fact_rows.update(conn, entity, fact.id, told, "noted", now)
         fact = await existing(conn, entity, fact.id)
         return await corrections.pin(conn, entity, fact, now) if draft.pinned and fact.status == "current" else fact

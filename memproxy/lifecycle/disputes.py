@@ -198,6 +198,7 @@ async def _decide_for(conn: Connection, entity: Entity, stated: Fact, stored: Fa
         "valid_until": None,
         "source_role": "user_explicit",
         "confidence": 1.0,
+        "said_at": now,
     }
     await fact_rows.update(conn, entity, stated.id, changes, "decided for", now)
     changed = await fact_rows.get(conn, entity, stated.id)

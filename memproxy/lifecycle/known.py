@@ -52,6 +52,6 @@ class Known:
 
 
 def _slot(draft: FactDraft, policy: Policy) -> str | None:
-    """The attribute of one value that a draft fills."""
+    """The attribute of one value that a draft is about."""
     slot = policy.slots.canonical(draft.slot)
-    return slot if policy.slots.key(slot, draft.text) is not None else None
+    return slot if policy.slots.filled(slot, draft.text) is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memproxy.extraction.lifetimes import counted
@@ -14,7 +14,9 @@ from memproxy.extraction.reconcile import (
     Policy,
     Reinforce,
     Verdicts,
+    among,
     reconcile,
+    said_at,
 )
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection, Vectors
@@ -85,6 +87,9 @@ async def learn(
             cosines[fact_id] = float(vector @ other) if vector is not None and other is not None else None
         same_key, near = known.same_key(content_key(draft.text)), known.near(draft, cosines)
         change = reconcile(draft, same_key, near, grounds.duplicate, now, grounds.policy, grounds.verdicts)
+        if isinstance(change, Insert) and change.fact.status == "historical" and change.fact.slot_key is not None:
+            change, moved = await _into_history(conn, entity, change, now)
+            await known.refresh(conn, moved)
         fact = await _apply(conn, entity, draft, change, vector, grounds, session_id, now)
         await known.refresh(conn, _written(change, fact))
         if isinstance(change, Insert) and fact is not None:
@@ -122,6 +127,16 @@ async def _apply(
         await _resolve(conn, entity, change.resolves, now)
         return await _insert(conn, entity, change, vector, grounds, now)
     return None
+
+
+async def _into_history(conn: Connection, entity: Entity, change: Insert, now: datetime) -> tuple[Insert, list[str]]:
+    """A value told late, at its place among the values before and after it; the ids of those that now end earlier."""
+    values = await fact_rows.with_attribute(conn, entity, change.fact.slot_key or "")
+    fact, shortened = among(change.fact, values)
+    for fact_id in shortened:
+        told = {"valid_until": fact.valid_from}
+        await fact_rows.update(conn, entity, fact_id, told, f"{fact.id} came after it", now)
+    return replace(change, fact=fact), shortened
 
 
 async def _insert(
@@ -163,7 +178,9 @@ async def _reinforce(
     fact = await fact_rows.get(conn, entity, fact_id)
     if fact is None:
         return None
-    longer = grounds.policy.lifetimes.renewed(fact, draft, min(draft.reference_time or now, now))
+    said = said_at(draft, now)
+    await fact_rows.said_again(conn, entity, fact_id, said)
+    longer = grounds.policy.lifetimes.renewed(fact, draft, said)
     if await fact_rows.counts_in(conn, entity, fact_id, session_id, now):
         return await fact_rows.update(conn, entity, fact_id, {**longer, **counted(fact, now)}, "", now, "reinforced")
     return await fact_rows.update(conn, entity, fact_id, longer, "said again", now) if longer else fact

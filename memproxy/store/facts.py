@@ -23,6 +23,7 @@ TIMES = (
     "expires_at",
     "reinforced_at",
     "recalled_at",
+    "said_at",
 )
 _FIELDS = tuple(field.name for field in fields(Fact))
 _NOT_SHOWN: tuple[FactStatus, ...] = ("forgotten", "quarantined")
@@ -284,6 +285,16 @@ async def counts_in(conn: Connection, entity: Entity, fact_id: str, session_id: 
     return session_id is None or bool(
         await conn.run("facts_reinforced_in", **scoped(entity), fact_id=fact_id, session_id=session_id, now=now)
     )
+
+
+async def said_again(conn: Connection, entity: Entity, fact_id: str, said_at: datetime) -> int:
+    """Keep when a fact was last said, if that is news. No change of what is believed either."""
+    return await conn.run("facts_said_again", **scoped(entity), id=fact_id, said_at=said_at)
+
+
+async def with_attribute(conn: Connection, entity: Entity, slot_key: str) -> list[Fact]:
+    """The facts that fill an attribute of one value or ever did, whatever their status."""
+    return [from_row(row) for row in await conn.all("facts_with_attribute", **scoped(entity), slot_key=slot_key)]
 
 
 async def count_recalled(conn: Connection, entity: Entity, fact_ids: Sequence[str], now: datetime) -> int:

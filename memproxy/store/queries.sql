@@ -287,11 +287,11 @@ ORDER BY p.id DESC;
 INSERT INTO facts (tenant, entity, id, text, type, tag, slot, significance, confidence, source_role, quote, turn_id,
     status, valid_from, valid_until, recorded_at, updated_at, superseded_at, superseded_by, reference_time, started_at,
     reinforced_count, recall_count, pinned, thread_status, emotional_weight, emotional_valence, content_key, slot_key,
-    lifetime, expires_at, reinforced_at, recalled_at, engagement)
+    lifetime, expires_at, reinforced_at, recalled_at, said_at, engagement)
 VALUES (:tenant, :entity, :id, :text, :type, :tag, :slot, :significance, :confidence, :source_role, :quote, :turn_id,
     :status, :valid_from, :valid_until, :recorded_at, :updated_at, :superseded_at, :superseded_by, :reference_time,
     :started_at, :reinforced_count, :recall_count, :pinned, :thread_status, :emotional_weight, :emotional_valence,
-    :content_key, :slot_key, :lifetime, :expires_at, :reinforced_at, :recalled_at, :engagement)
+    :content_key, :slot_key, :lifetime, :expires_at, :reinforced_at, :recalled_at, :said_at, :engagement)
 ON CONFLICT (tenant, entity, content_key) WHERE status = 'current' DO NOTHING;
 
 -- name: facts_write
@@ -303,7 +303,7 @@ UPDATE facts SET text = :text, type = :type, tag = :tag, slot = :slot, significa
     started_at = :started_at, reinforced_count = :reinforced_count, recall_count = :recall_count, pinned = :pinned,
     thread_status = :thread_status, emotional_weight = :emotional_weight, emotional_valence = :emotional_valence,
     content_key = :content_key, slot_key = :slot_key, lifetime = :lifetime, expires_at = :expires_at,
-    reinforced_at = :reinforced_at, recalled_at = :recalled_at, engagement = :engagement
+    reinforced_at = :reinforced_at, recalled_at = :recalled_at, said_at = :said_at, engagement = :engagement
 WHERE tenant = :tenant AND entity = :entity AND id = :id;
 
 -- name: facts_get
@@ -318,6 +318,15 @@ SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND content_
 -- Current facts that fill a slot, the newest first.
 SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot = :slot AND status = 'current'
 ORDER BY id DESC;
+
+-- name: facts_with_attribute
+-- Facts that fill an attribute of one value or ever did, in the order they were made.
+SELECT * FROM fact_rows WHERE tenant = :tenant AND entity = :entity AND slot_key = :slot_key ORDER BY id;
+
+-- name: facts_said_again
+-- When a fact was last said.
+UPDATE facts SET said_at = :said_at
+WHERE tenant = :tenant AND entity = :entity AND id = :id AND (said_at IS NULL OR said_at < :said_at);
 
 -- name: vectors_of_facts
 -- Every fact that is indexed, with its vector, if it has one of the model.

@@ -197,7 +197,10 @@ def test_what_is_announced_for_later_does_not_drop_what_is() -> None:
     memory.tell(fact_in("city", "Moves to Brask", NOW + timedelta(days=300)))
     assert memory.current == ["Lives in Tolm", "Moves to Brask"]
     memory.tell(fact_in("city", "Lives in Quillhaven", NOW), now=NOW + timedelta(hours=1))
-    assert memory.current == ["Lives in Quillhaven"]
+    assert memory.current == ["Lives in Quillhaven", "Moves to Brask"]  # it is still announced
+    later = NOW + timedelta(days=301)
+    memory.tell(fact_in("city", "Lives in Brask", later), now=later)
+    assert memory.current == ["Lives in Brask"]
 
 
 def test_going_back_makes_the_old_value_current_again() -> None:

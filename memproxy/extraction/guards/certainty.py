@@ -98,9 +98,14 @@ _SOFT = lexicon(
 )
 
 
+def left_open(words: str) -> bool:
+    """Whether folded words are a hedge, a wish, a plan or a condition."""
+    return _KEPT.search(words) is not None
+
+
 def certainty_raised(claim: Claim) -> bool:
     """Whether the person left it open ("I might go to Oslo") and the text does not ("Goes to Oslo")."""
-    if _KEPT.search(claim.told):
+    if left_open(claim.told):
         return False
     drawn = claim.drawn
     if drawn and all(_OPEN.search(clause.words) for clause in drawn):

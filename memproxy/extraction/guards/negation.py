@@ -141,6 +141,11 @@ def negation_changed(claim: Claim) -> bool:
     return foreign or overlap(claim.text, " ".join(denied)) >= _SAME
 
 
+def denies(words: str) -> bool:
+    """Whether folded words deny something; turns of speech like "not only" do not."""
+    return _negated(_plain(words))
+
+
 def _invented(claim: Claim, told: str, drawn: list[str]) -> bool:
     """Whether the text denies in their own words what the person affirmed."""
     words = _plain(fold(claim.sentence))
