@@ -12,8 +12,10 @@ from memproxy.events import Rejection
 from memproxy.extraction.fields import shaped
 from memproxy.extraction.guards import Claim, objection
 from memproxy.extraction.guards.claim import overlap
+from memproxy.extraction.guards.subject import whose
 from memproxy.extraction.quotes import Said
 from memproxy.extraction.scripts import translated
+from memproxy.extraction.slots import canonical_slot
 from memproxy.extraction.transience import timed
 from memproxy.folding import fold
 from memproxy.model import FactDraft, Turn
@@ -23,6 +25,7 @@ from memproxy.settings import zone
 from memproxy.trust import cut_blocks, looks_like_instruction, mask_secrets
 
 MAX_TEXT = 500
+_SHARED = frozenset({"spouse", "marital_status", "manager"})  # attributes of the person that tell of somebody else
 _OPERATIONS = ("op", "operation", "event", "action")
 _NO_ADDING = frozenset({"delete", "remove", "none", "noop", "no-op", "ignore", "skip", "keep"})
 
@@ -88,6 +91,8 @@ class _Check:
         said_at, there = claim.turn.time, zone(claim.turn.timezone or "") or self._zone
         draft = shaped(fact, quote or text, said_at, there)
         masked = mask_secrets(quote) if quote else None
+        if draft.slot is not None and canonical_slot(draft.slot) not in _SHARED and (name := whose(claim)):
+            draft = replace(draft, slot=f"{draft.slot}@{name}")  # not the person's own home
         draft = replace(draft, text=text, quote=masked, turn_id=claim.turn.id, said_at=said_at)
         return timed(draft, said_at, there)
 

@@ -204,18 +204,18 @@ def _takes_the_place_of(said: Statement, mine: Filled | None, told: datetime | N
         planned = _planned(n.fact, told)
         if mine.standing == theirs.standing == "now" and not planned:
             return "slot"
-        if _settles(mine.standing, "open" if planned else theirs.standing, said, n.statement):
+        if _settles(mine, "open" if planned else theirs.standing, said, n.statement):
             return "settled"
     return "reversed" if reverses(said, n.statement) else ""
 
 
-def _settles(mine: Standing, theirs: Standing, said: Statement, known: Statement) -> bool:
+def _settles(mine: Filled, theirs: Standing, said: Statement, known: Statement) -> bool:
     """Whether a statement is what came of the one known: a plan came true or to nothing, a state ended or began."""
-    if mine not in ("now", "over") or mine == theirs:
+    if mine.standing not in ("now", "over") or mine.standing == theirs:
         return False
-    if theirs == "over":  # an account of the past stays one, unless it says no more than what is undone now
-        return not known.tells.numbers and known.names <= said.words and says_of_the_same(said, known)
-    return says_of_the_same(said, known)
+    if theirs == "over" and (known.tells.numbers or not known.names <= said.words):
+        return False  # an account of the past stays one, unless it says no more than what is undone now
+    return says_of_the_same(said, known, mine.attribute.partition("@")[0])
 
 
 def _planned(fact: Fact, told: datetime | None) -> bool:

@@ -19,8 +19,12 @@ from memproxy.recall.terms import terms
 # Words of which each tells two statements apart: they must stand in both, or in neither.
 _NEGATIONS = frozenset(
     "not no never nor none nothing nobody cannot without neither stopped quit longer hates hate dislikes dislike "
-    "kein keine keinen nicht nie niemals ne pas jamais nunca non mai".split()
+    "kein keine keinen keiner keinem nicht nie niemals ne pas jamais nunca non mai não nao niet geen nooit inte ikke "
+    "aldrig не нет никогда nie nigdy".split()
 )
+_NO_MORE = frozenset("plus mehr ya più piu mais meer больше уже".split())  # of no weight beside a negation
+_NOT_JOINED = re.compile("不再|已经不|没有|沒有|[不没沒未]")  # in scripts without blanks
+_ELIDED = re.compile(r"\bn['’](?=\w)", re.IGNORECASE)  # "n'aime"
 _OPPOSITES = frozenset("former formerly used ex before left previously anymore allergic afraid avoid avoids".split())
 _MODIFIERS = frozenset(
     "plan plans planning planned want wants wanted wish wishes hope hopes hoping might may would could should will "
@@ -46,8 +50,8 @@ _CALENDAR = frozenset(
     "thursday friday saturday sunday".split()
 )
 _LIKED = "♥"
-_DENYING = frozenset(terms(" ".join(_NEGATIONS))).union(
-    _NEGATIONS, "any anymor do does did doesnt dont isnt hasnt wont cant didnt".split()
+_DENYING = frozenset(terms(" ".join(_NEGATIONS | _NO_MORE))).union(
+    _NEGATIONS, _NO_MORE, "any anymor do does did doesnt dont isnt hasnt wont cant didnt".split()
 )
 
 
@@ -55,7 +59,7 @@ class Statement:
     """A short statement, read once however often it is compared."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = _ELIDED.sub("ne ", text)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -101,7 +105,7 @@ def reverses(draft: Statement, known: Statement) -> bool:
             return False  # somebody may hate what they loved
         affirmed, denied = _object(draft.text), _object(known.text)
     elif bool(draft.tells.negations) != bool(known.tells.negations):
-        affirmed, denied = _denied(draft.gist), _denied(known.gist)
+        affirmed, denied = _denied(draft.text), _denied(known.text)
     else:
         return False
     if not affirmed or affirmed != denied or not _same_names(draft, known):
@@ -115,10 +119,15 @@ def shares_words(draft: Statement, known: Statement) -> bool:
     return bool(ours and theirs) and 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
 
-def says_of_the_same(draft: Statement, known: Statement) -> bool:
-    """Whether a draft speaks of the very value that a known fact names: by its names, else by some content word."""
+def says_of_the_same(draft: Statement, known: Statement, attribute: str) -> bool:
+    """Whether a draft speaks of the very value of an attribute that a known fact names: by its names, else by half of
+    the known content words (but for those that name the attribute).
+    """
     names = draft.names - _CALENDAR
-    return names <= known.words if names else bool(set(draft.gist) & set(known.gist))
+    if names:
+        return names <= known.words
+    value = set(known.gist) - set(terms(attribute.replace("_", " ")))
+    return bool(value) and 2 * len(value & set(draft.gist)) >= len(value)
 
 
 def people(text: str) -> frozenset[str]:
@@ -150,7 +159,9 @@ def _tells(text: str, words: frozenset[str]) -> _Tells:
     return _Tells(
         numbers=tuple(re.findall(r"\d+(?:[.,:/]\d+)*", text)),
         signs=tuple(signs),
-        negations=(words & _NEGATIONS) | {"not" for word in words if word.endswith("n't")},
+        negations=(words & _NEGATIONS)
+        | {"not" for word in words if word.endswith("n't")}
+        | ({"not"} if not text.isascii() and _NOT_JOINED.search(text) else frozenset()),
         past=frozenset(word for word in words if word in _PAST or (len(word) > 4 and word.endswith("ed"))),
         opposites=words & _OPPOSITES,
         modifiers=words & _MODIFIERS,
@@ -193,9 +204,9 @@ def _liking(text: str, folded: frozenset[str]) -> bool | None:
     return "not" not in words and not folded & _NEGATIONS
 
 
-def _denied(gist: Sequence[str]) -> list[str]:
+def _denied(text: str) -> list[str]:
     """What is affirmed or denied: the content words without those that deny."""
-    return [word for word in gist if word not in _DENYING]
+    return [word for word in _gist(_NOT_JOINED.sub("", text)) if word not in _DENYING]
 
 
 def _object(text: str) -> list[str]:

@@ -25,6 +25,7 @@ from memproxy.store import facts as fact_rows
 from memproxy.trust import looks_like_instruction
 
 RESTORE = "Bring it back first: POST …/restore, or memproxy facts restore."
+REVIVE = 'PATCH {"status": "current"} makes it hold.'
 
 
 async def existing(conn: Connection, entity: Entity, fact_id: str, *, forgotten: bool = False) -> Fact:
@@ -46,6 +47,8 @@ async def edit(
     pinned = given.pop("pinned", None)
     fact = await existing(conn, entity, fact_id, forgotten=given.get("status") == "current")
     if given.get("status") == "forgotten":
+        if len(changes) > 1:
+            raise Problem(400, "Forgetting a fact changes nothing else of it", "Leave out the other fields.")
         await forget(conn, entity, fact, now)
         return await existing(conn, entity, fact_id, forgotten=True)
     if given.get("status") in ("historical", "expired") and fact.valid_until is None:
@@ -117,7 +120,7 @@ async def confirm(conn: Connection, entity: Entity, fact: Fact, now: datetime) -
     own). One that had expired is current again. Raises Problem 409 where it holds no more, or is held back.
     """
     if fact.status not in ("current", "expired"):
-        raise Problem(409, f"A {fact.status} fact cannot be confirmed", 'PATCH {"status": "current"} makes it hold.')
+        raise Problem(409, f"A fact that is {fact.status} cannot be confirmed", REVIVE)
     ends = fact.status == "current" and fact.valid_until is not None and fact.valid_until > now
     lasting: dict[str, Any] = {} if ends else {"lifetime": "lasting", "expires_at": None}
     if fact.status == "expired":
@@ -141,7 +144,7 @@ async def pin(conn: Connection, entity: Entity, fact: Fact, now: datetime) -> Fa
     if fact.pinned:
         return fact
     if fact.status != "current":
-        raise Problem(409, f"A {fact.status} fact cannot be pinned", 'PATCH {"status": "current"} makes it hold.')
+        raise Problem(409, f"A fact that is {fact.status} cannot be pinned", REVIVE)
     return await _write(conn, entity, fact, {"pinned": True, "expires_at": None}, "pinned", now)
 
 
@@ -193,6 +196,7 @@ async def _change(
     if "slot" in given:
         given["slot"] = policy.slots.canonical(given["slot"])
     after = replace(fact, **given)
+    _check_interval(after)
     ahead = after.reference_time is not None and after.reference_time > now + AHEAD
     after = replace(after, slot_key=None if ahead else policy.slots.key(after.slot, after.text))
     given["slot_key"] = after.slot_key
@@ -253,6 +257,12 @@ async def _check_alone(conn: Connection, entity: Entity, fact: Fact) -> None:
     for other in await fact_rows.with_content_key(conn, entity, content_key(fact.text)):
         if other.status == "current" and other.id != fact.id:
             raise Problem(409, "Another fact says that already", f"It is {other.id}.")
+
+
+def _check_interval(fact: Fact) -> None:
+    """Raises Problem 400 where a fact is to end before it began."""
+    if fact.valid_from is not None and fact.valid_until is not None and fact.valid_until < fact.valid_from:
+        raise Problem(400, "A fact cannot end before it begins", "See valid_from and valid_until.")
 
 
 async def _make_way(conn: Connection, entity: Entity, was: Fact, fact: Fact, now: datetime) -> None:

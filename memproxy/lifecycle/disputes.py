@@ -20,6 +20,8 @@ from memproxy.store import facts as fact_rows
 from memproxy.store.collisions import Collision
 from memproxy.store.contradictions import Contradiction, Decision
 
+_CHANGE = "Say what holds now: POST …/notes, or correct the fact."
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -63,12 +65,17 @@ class Disputes:
     ) -> Contradiction:
         """Decide a contradiction: what was stated becomes current, or what is stored stays, or neither holds.
 
-        Raises Problem 404 where the entity has no such contradiction.
+        What was decided stays so, the same decision again changes nothing. Raises Problem 404 where the entity has no
+        such contradiction, 409 where it was decided otherwise.
         """
 
         async def apply(conn: Connection) -> Contradiction:
             now = self._clock.now()
             found = await _existing(conn, entity, contradiction_id)
+            if found.decision == decision:
+                return found
+            if found.decision is not None:
+                raise Problem(409, "That contradiction is resolved", f"{_decided(found)} {_CHANGE}")
             stored, stated = [await _fact(conn, entity, id) for id in (found.fact_id, found.stated_id)]
             if decision == "user_stated":
                 await _decide_for(conn, entity, stated, stored, now)
@@ -88,7 +95,7 @@ class Disputes:
         async def apply(conn: Connection) -> Contradiction:
             found = await _existing(conn, entity, contradiction_id)
             if found.status == "resolved":
-                raise Problem(409, "That contradiction is resolved", f"It was decided for: {found.decision}.")
+                raise Problem(409, "That contradiction is resolved", _decided(found))
             stored = await _fact(conn, entity, found.fact_id)
             await contradictions.set_status(
                 conn, entity, contradiction_id, "held", self._clock.now(), note=note, held_value=stored.content_key
@@ -163,6 +170,10 @@ async def _facts_of(conn: Connection, entity: Entity, clash: Clash) -> dict[str,
     return {side: tuple(await fact_rows.get_many(conn, entity, list(ids))) for side, ids in sorted(clash.sides.items())}
 
 
+def _decided(found: Contradiction) -> str:
+    return f"It was decided for: {found.decision}."
+
+
 async def _existing(conn: Connection, entity: Entity, contradiction_id: str) -> Contradiction:
     found = await contradictions.get(conn, entity, contradiction_id)
     if found is None:
@@ -180,8 +191,10 @@ async def _fact(conn: Connection, entity: Entity, fact_id: str) -> Fact:
 async def _decide_for(conn: Connection, entity: Entity, stated: Fact, stored: Fact, now: datetime) -> None:
     """What was stated becomes current, and explicit: the person has decided for it."""
     same = await fact_rows.by_content_key(conn, entity, stated.content_key)
-    if same is not None and same.id != stated.id:
-        return  # it is believed already, under another id
+    if same is not None and same.id != stated.id:  # it is believed already, under another id
+        if stored.status == "current":
+            await supersede(conn, entity, stored.id, same, now)
+        return
     begins = stated.reference_time or now
     becoming = replace(stated, valid_from=begins)
     rivals = {stored.id: stored} if stored.status == "current" else {}

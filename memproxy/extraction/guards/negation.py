@@ -36,6 +36,9 @@ _OTHER = lexicon(
 )  # fmt: skip
 # Where a negation denies nothing of what is said.
 _IDIOMS = Pattern(
+    r"(?:oh |ah )?no,? (?:wait|sorry|i mean|i meant|make that|hang on|hold on)\b|no, (?:actually|rather)\b|"
+    r"(?:nein|non|no|nee|não), (?:moment|warte|quatsch|ich meine|doch|attends?|attendez|pardon|je veux dire|plutôt|"
+    r"espera|perdón|perdona|mejor|digo|aspetta|scusa|anzi|desculpa|quero dizer|wacht)\b|不[对對]，|不是，|いや、|"
     r"(?:can|could)(?:no|n')t (?:believe|wait|help|stop|live|imagine \w+ life|resist|get enough)|(?:couldn't|"
     r"can't) be (?:more|\w+er)|"
     r"not only|not just|not merely|(?:nothing|anything) but|(?:do not|don't|never) (?:forget|worry|mind|get me wrong|"

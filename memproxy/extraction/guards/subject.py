@@ -33,6 +33,7 @@ _THEIRS = lexicon(
     "my assistant | mein\\w? assistent\\w* | my bot | my chatbot | i built | i train\\w* | we use | i use | i prefer"
 )
 
+_NEAR = 30  # characters between a name and what it is to the person
 _NAME = r"[^\W\d_a-zß-öø-ÿ][\w'’.-]*"
 _SUBJECT = Pattern(rf"(?:(?:The|Der|Die|La|Le|El|Il)\s)?({_NAME}(?:\s{_NAME}){{0,3}})\s(?=[a-zà-öø-ÿ])")
 _VERB = Pattern(
@@ -67,6 +68,22 @@ def about_others(claim: Claim) -> bool:
     if name is None:
         return _PRONOUN.match(told) is not None
     return not _is_related(name, claim)
+
+
+def whose(claim: Claim) -> str | None:
+    """Whose attribute a fact tells, where that is somebody whom the person calls theirs ("my sister Jorun"): the name
+    its text begins with, folded.
+    """
+    subject = _SUBJECT.match(claim.text)
+    if subject is None or OF_PEOPLE.match(claim.told) or not _VERB.match(claim.text, subject.end() - 1):
+        return None
+    name = fold(subject[1])
+    for turn in claim.turns:
+        for sentence in map(fold, re.split(r"[.!?\n]", turn.content)):
+            at = sentence.find(name)
+            if at >= 0 and MY_PEOPLE.search(sentence, max(0, at - _NEAR), at + len(name) + _NEAR):
+                return name
+    return None
 
 
 def _somebody(text: str, sentence: str) -> str | None:
