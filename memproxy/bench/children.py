@@ -32,12 +32,15 @@ class Child:
         return f"http://127.0.0.1:{self.port}"
 
     def cpu_seconds(self) -> float:
-        """Processor time it has used so far, all threads; 0 where the system does not tell (Linux does)."""
-        try:
-            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0.0
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Processor time its threads have used so far; 0 where the system does not tell (Linux does).
+
+        To the nanosecond: what a process says of itself goes in steps of 10 ms, as much as a slice of load may take.
+        """
+        used = 0
+        for thread in Path(f"/proc/{self.pid}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError):  # it has just ended
+                used += int(thread.read_text().split()[0])
+        return used / 1e9
 
     def rss_mb(self) -> float:
         """Memory it holds now, in MB (10^6 bytes); 0 where the system does not tell."""

@@ -15,12 +15,24 @@ class Floor:
 
     def __init__(self, target: str) -> None:
         self._target = target
-        self._session: aiohttp.ClientSession | None = None
+        self._session: aiohttp.ClientSession  # from the start of the server to its end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), auto_decompress=False)
+        """One request, or the server's own span of life."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        else:
+            await self._pass_on(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), auto_decompress=False) as session:
+            self._session = session
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         body, more = b"", True
         while more:
             message = await receive()
@@ -38,7 +50,7 @@ class Floor:
 def main(port: int, target: str) -> None:
     """Serve until killed."""
     config = uvicorn.Config(
-        Floor(target), port=port, http="httptools", lifespan="off", log_config=None, access_log=False,
+        Floor(target), port=port, http="httptools", lifespan="on", log_config=None, access_log=False,
         server_header=False, date_header=False,
     )  # fmt: skip
     with contextlib.suppress(KeyboardInterrupt):
