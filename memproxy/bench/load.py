@@ -61,7 +61,7 @@ class _Connection(asyncio.Protocol):
             if not head.startswith(b"HTTP/1.1 200"):
                 self._fail(head.partition(b"\r\n")[0].decode("latin-1"))
                 return
-            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            length = head.lower().partition(b"\r\ncontent-length: ")[2].partition(b"\r\n")[0]
             self._left = int(length) if length else None
         if self._left is None:
             self._tail = (self._tail + data)[-7:]

@@ -28,7 +28,12 @@ class Other:
 def _litellm(folder: Path, port: int, upstream: str) -> list[str]:
     model = {"model": "openai/bench", "api_base": f"{upstream}/v1", "api_key": "bench"}
     config = folder / "litellm.json"  # YAML reads JSON
-    config.write_text(json.dumps({"model_list": [{"model_name": "bench", "litellm_params": model}]}))
+    settings = {
+        "model_list": [{"model_name": "bench", "litellm_params": model}],
+        # Without a key, as memproxy is on this machine; since 2026 that has to be asked for.
+        "general_settings": {"dangerously_permit_weak_or_unset_master_key": True},
+    }
+    config.write_text(json.dumps(settings))
     program = _installed("litellm", "MEMPROXY_BENCH_LITELLM")
     return [program, "--config", str(config), "--host", "127.0.0.1", "--port", str(port), "--num_workers", "1"]
 

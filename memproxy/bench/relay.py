@@ -150,12 +150,12 @@ def _pace(kind: str, concurrency: int) -> int:
 def _requests(target: Target, kind: str, concurrency: int = 1) -> Requests:
     """Requests of one kind, each a conversation of its own."""
     lines = [f"POST {target.path} HTTP/1.1", "host: localhost", "content-type: application/json"]
-    lines += ["authorization: Bearer bench", f"x-pace: {_pace(kind, concurrency)}"]
-    lines += [f"{name}: {value}" for name, value in target.headers]
+    lines += ["authorization: Bearer bench", *(f"{name}: {value}" for name, value in target.headers)]
+    options = {"model": "bench", "stream": kind != "plain", "seed": _pace(kind, concurrency)}
 
     def make(number: int) -> bytes:
         message = {"role": "user", "content": past.question(number)}
-        body = json.dumps({"model": "bench", "stream": kind != "plain", "messages": [message]}).encode()
+        body = json.dumps({**options, "messages": [message]}).encode()
         return "\r\n".join([*lines, f"content-length: {len(body)}"]).encode() + b"\r\n\r\n" + body
 
     return make

@@ -1,7 +1,7 @@
 """An upstream that does next to nothing: `python -m memproxy.bench.trivial PORT`.
 
-A request whose body asks for a stream gets 50 chunks, at once or, with `x-pace: N`, one every N milliseconds; any other
-a chat completion in one body.
+A request whose body asks for a stream gets 50 chunks, at once or, with a `seed` of N, one every N milliseconds; any
+other a chat completion in one body. (A seed is what every gateway passes on; headers are not.)
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import sys
 from typing import cast
 
 CHUNKS = 50
+_SEED = re.compile(rb'"seed"\s*:\s*(\d+)')
+_ASKS_FOR_STREAM = re.compile(rb'"stream"\s*:\s*true')
 
 
 def _event(content: str) -> bytes:
@@ -60,14 +63,15 @@ class _Connection(asyncio.Protocol):
         length = int(lowered.partition(b"content-length: ")[2].partition(b"\r\n")[0] or b"0")
         if end and len(body) >= length:
             self._received = b""
-            self._answer(lowered, body)
+            self._answer(body)
 
-    def _answer(self, head: bytes, body: bytes) -> None:
+    def _answer(self, body: bytes) -> None:
         assert self._transport is not None
-        if b'"stream": true' not in body:
+        if not _ASKS_FOR_STREAM.search(body):
             self._transport.write(_WHOLE)
             return
-        pace = int(head.partition(b"x-pace: ")[2].partition(b"\r\n")[0] or b"0") / 1000
+        seed = _SEED.search(body)
+        pace = int(seed[1]) / 1000 if seed else 0.0
         self._streaming = asyncio.get_running_loop().create_task(self._stream(self._transport, pace))
 
     async def _stream(self, transport: asyncio.Transport, pace: float) -> None:
