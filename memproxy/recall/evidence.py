@@ -60,11 +60,15 @@ def gather(
     `passages`, `document_frequencies` (of the terms) and `average_length` (in terms) describe the whole memory the
     candidates come from.
     """
+    from memproxy.recall.bm25 import CollectionBM25  # loads numpy
+
     columns, postings, wanted = Columns(), Postings(), frozenset(terms)
     columns.add(candidates)
     for candidate in candidates:
         postings.add(candidate.terms, wanted)
     weights = {term: idf(passages, document_frequencies.get(term, 0)) for term in terms}
-    lexical = postings.weigh(weights, average_length)
+    coverage = postings.weigh(weights, average_length).coverage
+    documents = [candidate.terms for candidate in candidates]
+    scores = CollectionBM25(documents, weights, average_length).get_scores(list(weights)) if documents else np.zeros(0)
     cosines = np.array([candidate.cosine for candidate in candidates], np.float64)  # None becomes NaN
-    return Evidence(candidates, columns.rows, lexical.scores, lexical.coverage, cosines, passages)
+    return Evidence(candidates, columns.rows, scores, coverage, cosines, passages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rank_bm25 import BM25Okapi
 
+from memproxy.recall.bm25 import CollectionBM25
 from memproxy.recall.lexical import K1, B, Postings
 
 DOCUMENTS = ["otter river otter", "river boat on the river", "a boat", "", "kayak " * 30 + "otter"]
@@ -31,6 +32,11 @@ def test_scores_are_those_of_bm25(only: frozenset[str] | None) -> None:
     reference = Reference([document.split() for document in DOCUMENTS], k1=K1, b=B)
     found = posted(DOCUMENTS, only).weigh(WEIGHTS, AVERAGE)
     assert found.scores.tolist() == pytest.approx(reference.get_scores(list(WEIGHTS)).tolist())
+
+
+def test_what_is_scored_from_disk_has_the_same_scores() -> None:
+    found = CollectionBM25(DOCUMENTS, WEIGHTS, AVERAGE).get_scores(list(WEIGHTS))
+    assert found.tolist() == pytest.approx(posted(DOCUMENTS).weigh(WEIGHTS, AVERAGE).scores.tolist())
 
 
 def test_coverage_is_the_share_of_what_the_question_tells() -> None:
