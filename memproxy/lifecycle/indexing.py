@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Sequence
 
-from memproxy.errors import MemproxyError, places
+from memproxy.errors import MemproxyError, StoreError, places
 from memproxy.interfaces import Connection, Database, Embedder
 from memproxy.model import Entity, Fact, Passage, Turn
 from memproxy.recall.passages import embedding_text, split
@@ -31,6 +31,7 @@ SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
 # Seconds in which new passages wait for their vectors: a program asks the next thing as soon as it has its answer, and
 # that question's own vector is waited for.
 PAUSE = 0.1
+PAUSE_WITHOUT_STORE = 0.5
 PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
 
 
@@ -180,6 +181,12 @@ class Indexer:
                 while await self.step():
                     pass
                 self.failing = None
+            except StoreError as error:  # `ready` tells of it by itself, and it may be over in a moment
+                log.warning("passages wait for the database: %s", type(error).__name__)
+                self._idle.set()
+                await asyncio.sleep(PAUSE_WITHOUT_STORE)
+                self.wake()
+                continue
             except Exception as error:  # whatever it is, words go on being found and the next try is in a moment
                 self.failing = type(error).__name__
                 where = "" if isinstance(error, MemproxyError) else f" at {places(error)}"

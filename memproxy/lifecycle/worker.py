@@ -162,7 +162,8 @@ class Worker:
         return False
 
     def _count(self, found: Extracted, learned: Sequence[Learned]) -> None:
-        self._metrics.extractions.labels("partial" if found.partial else "ok").inc(found.calls - len(found.failures))
+        self._metrics.extractions.labels("ok").inc(found.calls - len(found.failures))
+        self._metrics.extractions.labels("partial").inc(found.partial)
         for reason in found.failures:
             self._metrics.extractions.labels(reason).inc()
         self._metrics.facts.labels("translated").inc(found.drafts.translated)
