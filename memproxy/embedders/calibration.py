@@ -6,12 +6,18 @@ nobody has measured is asked about a few sentences that have nothing to do with 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import combinations
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memproxy.embedders.model_files import ModelFiles
 from memproxy.interfaces import Vectors
+from memproxy.lazy import Lazy
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Lazy("numpy")
 
 _QUESTIONS = (
     "how do I boil an egg?",
@@ -35,6 +41,9 @@ _SAME = (
     ("I work as a nurse", "I am a nurse by profession"),
     ("The meeting is on Friday", "We meet on Friday"),
 )
+DOCUMENTS = (*_STATEMENTS, *(pair[0] for pair in _SAME), *(pair[1] for pair in _SAME))
+
+Embeds: TypeAlias = "Callable[[Sequence[str]], Awaitable[Vectors]]"
 
 
 class Runs(Protocol):
@@ -50,19 +59,26 @@ class Runs(Protocol):
 
 
 def calibrate(model: Runs, files: ModelFiles) -> tuple[float, float]:
-    """(floor, duplicate) of a model.
+    """(floor, duplicate) of a model on this machine."""
 
-    The floor lies three deviations above unrelated questions and statements; two statements may be one from halfway
-    between unrelated and paraphrased ones. For bge-small .55 and .76, where whole conversations gave .6 and .9.
-    """
-
-    def vectors(texts: tuple[str, ...], prefix: str) -> Vectors:
+    def vectors(texts: Sequence[str], prefix: str) -> Vectors:
         return model.embed([model.tokens(prefix + text) for text in texts])
 
-    statements = vectors(_STATEMENTS, files.document_prefix)
-    unrelated = (vectors(_QUESTIONS, files.query_prefix) @ statements.T).ravel()
+    return _levels(vectors(_QUESTIONS, files.query_prefix), vectors(DOCUMENTS, files.document_prefix))
+
+
+async def calibrate_remote(questions: Embeds, documents: Embeds) -> tuple[float, float]:
+    """(floor, duplicate) of a model behind an API, asked in two calls. Raises what they raise."""
+    return _levels(await questions(_QUESTIONS), await documents(DOCUMENTS))
+
+
+def _levels(questions: Vectors, documents: Vectors) -> tuple[float, float]:
+    """The floor lies three deviations above unrelated questions and statements; two statements may be one from halfway
+    between unrelated and paraphrased ones. For bge-small .55 and .76, where whole conversations gave .6 and .9.
+    """
+    statements, ones, others = np.split(documents, [len(_STATEMENTS), len(_STATEMENTS) + len(_SAME)])
+    unrelated = (questions @ statements.T).ravel()
     floor = float(unrelated.mean() + 3 * unrelated.std())
     apart = max(float(a @ b) for a, b in combinations(statements, 2))
-    ones, others = (vectors(tuple(pair[side] for pair in _SAME), files.document_prefix) for side in (0, 1))
     alike = float((ones * others).sum(axis=1).mean())
     return round(floor, 3), round(max((apart + alike) / 2, floor), 3)

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
 
+from memproxy.calling.addresses import below, deployed
 from memproxy.providers.calls import Answered, Asked, Endpoint, Shape, count, table
-
-AZURE_VERSION = "2024-10-21"  # the last dated one that is generally available; the v1 API takes none
 
 
 def url(endpoint: Endpoint) -> str:
     """The address of the endpoint's chat completions."""
-    base = endpoint.base_url.rstrip("/")
-    if "deployments" not in endpoint.quirks or urlsplit(base).path.endswith("/v1"):
-        return chat_completions_url(endpoint.base_url)
-    version = quote(endpoint.api_version or AZURE_VERSION, safe="")
-    base = base.removesuffix("/openai")
-    return f"{base}/openai/deployments/{quote(endpoint.model, safe='')}/chat/completions?api-version={version}"
+    if "deployments" in endpoint.quirks:
+        return deployed(endpoint.base_url, endpoint.model, "chat/completions", endpoint.api_version)
+    return chat_completions_url(endpoint.base_url)
 
 
 def chat_completions_url(base_url: str) -> str:
@@ -30,11 +25,7 @@ def chat_completions_url(base_url: str) -> str:
 
     A URL of the endpoint itself (a borrowed credential brings it, perhaps with an `api-version` query) stays as it is.
     """
-    path = urlsplit(base_url).path
-    if path.endswith("/chat/completions"):
-        return base_url
-    base, path = base_url.rstrip("/"), path.rstrip("/")
-    return f"{base}/chat/completions" if path.rsplit("/", 1)[-1].startswith("v") else f"{base}/v1/chat/completions"
+    return below(base_url, "chat/completions")
 
 
 def body(endpoint: Endpoint, asked: Asked, refused: frozenset[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from memproxy.clock import SystemClock
-from memproxy.embedders import make_embedder
+from memproxy.embedders import open_embedder
 from memproxy.errors import EmbedderError, StoreError
 from memproxy.events import Metrics
 from memproxy.interfaces import Clock, Connection, Embedder
@@ -290,12 +290,7 @@ async def _open_embedder(settings: Settings) -> tuple[Embedder | None, str | Non
         return None, "not loaded while memory is off"
     if settings.embed.provider == "off":
         return None, "switched off by embed.provider"
-    embedder: Embedder | None = None
     try:
-        embedder = make_embedder(settings.embed)
-        await embedder.embed_query("warm")
+        return await open_embedder(settings.embed), None
     except EmbedderError as error:
-        if embedder is not None:
-            await embedder.close()
         return None, str(error)
-    return embedder, None
