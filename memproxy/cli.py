@@ -15,6 +15,7 @@ from memproxy.commands.bench import bench
 from memproxy.commands.console import out, tell
 from memproxy.commands.disputes import collisions, contradictions
 from memproxy.commands.jobs import jobs
+from memproxy.commands.models import models
 from memproxy.commands.profile import profile
 from memproxy.commands.turns import turns
 from memproxy.commands.wishes import denied, preferences
@@ -36,6 +37,7 @@ for name, group in (
     ("preferences", preferences),
     ("denied", denied),
     ("jobs", jobs),
+    ("models", models),
     ("bench", bench),
 ):
     app.add_typer(group, name=name)

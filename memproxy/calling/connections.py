@@ -65,6 +65,16 @@ class Connections:
         except httpx.HTTPError:
             raise ProviderError("request-failed") from None
 
+    async def answers(self, url: str) -> bool:
+        """Whether anything at an address answers a GET that carries nothing, whatever it answers."""
+        import httpx
+
+        try:
+            async with asyncio.timeout(self._patience), self._client().stream("GET", url):
+                return True
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError):
+            return False
+
     def _client(self) -> httpx.AsyncClient:
         """The connections, opened with the first call."""
         import httpx

@@ -88,6 +88,7 @@ class Shape:
     body: Callable[[Endpoint, Asked, frozenset[str]], dict[str, Any]]
     answered: Callable[[Any], Answered]
     optional: Mapping[str, tuple[str, ...]]
+    schema: str  # the option by which JSON of a schema is asked for
     nested: frozenset[str] = frozenset()
 
 

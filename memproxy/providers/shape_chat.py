@@ -79,4 +79,5 @@ SHAPE = Shape(
         "max_tokens": ("max_tokens",),
         "reasoning": ("reasoning",),
     },
+    schema="response_format",
 )

@@ -60,5 +60,6 @@ SHAPE = Shape(
         "responseMimeType": ("responsemimetype", "response_mime_type", "json mode"),
         "temperature": ("temperature",),
     },
+    schema="responseJsonSchema",
     nested=frozenset({"generationConfig"}),
 )

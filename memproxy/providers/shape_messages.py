@@ -44,4 +44,5 @@ SHAPE = Shape(
     body,
     answered,
     {"output_config": ("output_config", "output_format", "output format", "structured output", "schema")},
+    schema="output_config",
 )

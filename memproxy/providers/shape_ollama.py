@@ -34,5 +34,10 @@ def answered(answer: Any) -> Answered:
 
 
 SHAPE = Shape(
-    url, body, answered, {"format": ("format", "schema", "grammar"), "think": ("think",)}, frozenset({"options"})
+    url,
+    body,
+    answered,
+    {"format": ("format", "schema", "grammar"), "think": ("think",)},
+    schema="format",
+    nested=frozenset({"options"}),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, get_args
 
 import anthropic
@@ -26,6 +27,7 @@ from memproxy.providers.client import SHAPES, ChatClient, Completion, Endpoint
 from memproxy.settings import LLM, LLMProvider, Secret, Settings
 from memproxy.testing import ScriptedUpstream
 from tests.contracts.chat_vendors import FACTS, KEY, PART, VENDORS, Vendor, json_answer
+from tests.world import World, facts
 
 pytestmark = [
     pytest.mark.anyio,
@@ -358,6 +360,37 @@ async def test_o4_a_local_server_needs_no_key_and_gets_every_call(
     assert (await ask(client, own)).text == FACTS
     assert up.requests[0].header("authorization") is None
     assert up.requests[0].header("x-memg-memory") == "off"
+
+
+async def test_o4_only_local_endpoints_and_no_vendors_key_the_proxy_starts_and_learns(
+    tmp_path: Path, up: ScriptedUpstream
+) -> None:
+    learned = facts({"text": "Owns a kayak", "quote": "I own a kayak"})
+    message = {"role": "assistant", "content": learned}
+    up.default = lambda request: json_answer({**VENDORS["ollama"].said.success, "message": message})
+    local: dict[str, Any] = {"llm__provider": "ollama", "llm__base_url": up.url, "llm__api_key": None}
+    async with World.open(tmp_path, **local) as world:
+        await world.say("ilse", [], "I own a kayak")
+        await world.drain()
+        assert await world.mem("ilse") == ["Owns a kayak"]
+        assert world.ext.requests == []
+    assert {(request.target, request.header("authorization")) for request in up.requests} == {(b"/api/chat", None)}
+
+
+async def test_n7_the_environments_proxy_is_the_way_out_but_for_hosts_it_excepts(
+    up: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "no_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", up.url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.2")
+    client = ChatClient(5)
+    assert (await ask(client, Endpoint("http://model.example/v1", "m", {}))).text
+    assert up.requests[0].target == b"http://model.example/v1/chat/completions"
+    with pytest.raises(ProviderBusy, match="unreachable"):  # nothing listens there
+        await ask(client, Endpoint("http://127.0.0.2:9/v1", "m", {}))
+    await client.close()
+    assert len(up.requests) == 1
 
 
 # --- the recorded answers are what the vendors' own clients understand ------------------------------------------------

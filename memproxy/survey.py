@@ -1,0 +1,159 @@
+"""`memproxy models`: which models can be used, which are, and whether they answer."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from memproxy.calling.access import Access, is_own
+from memproxy.calling.connections import Connections
+from memproxy.embedders import open_embedder
+from memproxy.embedders.catalog import EMBEDDERS
+from memproxy.errors import EmbedderError, ProviderError, SettingsError
+from memproxy.lifecycle.extractor import DEFAULT_PROVIDER, plan_extraction
+from memproxy.prompts import extraction as prompt
+from memproxy.providers.catalog import LLMS, known_at
+from memproxy.providers.client import SHAPES, ChatClient, Endpoint
+from memproxy.settings import LLM, Embed, Settings, is_loopback
+
+Kind = Literal["extraction", "embedding"]
+REACH_SECONDS = 5.0
+QUESTION = 'Answer with this JSON object and nothing else: {"facts": []}'
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One kind of model at one provider, and what is known of it without a call that costs anything."""
+
+    kind: Kind
+    provider: str
+    model: str | None
+    key: str  # where the key is, or which variables would hold it
+    configured: bool
+    reachable: bool | None  # None: not asked, since it is neither configured nor on this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of one real call."""
+
+    kind: Kind
+    model: str
+    state: Literal["ok", "off", "failure"]
+    detail: str
+    milliseconds: float | None = None
+    dimensions: int | None = None
+    json: str | None = None  # schema, object, or none: what the server accepts of our wish for JSON
+
+
+async def options(settings: Settings) -> list[Option]:
+    """Every row of both catalogs. Only addresses that are configured, or on this machine, are asked for a sign of life.
+
+    That is one GET without a key; whatever the answer says, it is one.
+    """
+    llm, embed = settings.llm, settings.embed
+    chat = llm.provider or (DEFAULT_PROVIDER if llm.api_key is not None else known_at(llm.base_url or ""))
+    here = embed.provider == "local"
+    found = [Option("embedding", "local", "bge-small-en-v1.5", "none needed", here, True)]
+    connections = Connections(REACH_SECONDS)
+    try:
+        for name, row in LLMS.items():
+            found.append(await _option("extraction", name, row.access, row.model, chat == name, llm, connections))
+        for name, embedder in EMBEDDERS.items():
+            mine = embed.provider == name
+            found.append(await _option("embedding", name, embedder.access, embedder.model, mine, embed, connections))
+    finally:
+        await connections.close()
+    return sorted(found, key=lambda option: option.kind, reverse=True)
+
+
+async def _option(
+    kind: Kind,
+    name: str,
+    access: Access,
+    model: str | None,
+    configured: bool,
+    chosen: LLM | Embed,
+    connections: Connections,
+) -> Option:
+    address = (configured and chosen.base_url) or access.address or ""
+    place = next((os.environ[variable] for variable in access.places if os.environ.get(variable)), None)
+    address = address.replace("{place}", place) if place else address
+    local = is_loopback(urlsplit(address).hostname or "")
+    asked = bool(address) and "{" not in address and (configured or local)
+    return Option(
+        kind,
+        name,
+        (configured and chosen.model) or model,
+        _key(access, address, os.environ, configured and chosen.api_key is not None),
+        configured,
+        await connections.answers(address) if asked else None,
+    )
+
+
+def _key(access: Access, address: str, environ: Mapping[str, str], named: bool) -> str:
+    if named:
+        return "in the settings"
+    held = next((name for name in access.variables if environ.get(name, "").strip()), None)
+    if held is not None and is_own(access, address):
+        return f"in {held}"
+    return "none needed" if access.keyless else f"missing ({' or '.join(access.variables)})"
+
+
+async def trials(settings: Settings) -> AsyncIterator[Trial]:
+    """One real call of each configured kind."""
+    yield await _extraction(settings)
+    yield await _embedding(settings)
+
+
+async def _extraction(settings: Settings) -> Trial:
+    try:
+        plan = plan_extraction(settings, b"survey")
+    except SettingsError as error:
+        return Trial("extraction", settings.llm.provider or "", "failure", str(error))
+    if plan.own is None:
+        return Trial("extraction", "", "off", plan.description)
+    client = ChatClient(settings.llm.timeout, settings.llm.options)
+    messages = [{"role": "system", "content": "You answer in JSON."}, {"role": "user", "content": QUESTION}]
+    try:
+        started = time.perf_counter()
+        answer = await client.complete(plan.own, messages, prompt.SCHEMA, 256)
+        milliseconds = (time.perf_counter() - started) * 1000
+        prompt.parse(answer.text)
+    except ProviderError as error:
+        return Trial("extraction", plan.own.model, "failure", f"{plan.own.base_url}: {error.reason}")
+    finally:
+        await client.close()
+    used = f"{answer.input_tokens} tokens read, {answer.output_tokens} written" if answer.input_tokens else ""
+    detail = ", ".join(part for part in (plan.own.base_url, used) if part)
+    return Trial("extraction", plan.own.model, "ok", detail, round(milliseconds, 1), None, _json(client, plan.own))
+
+
+def _json(client: ChatClient, endpoint: Endpoint) -> str:
+    if SHAPES[endpoint.shape].schema in client.refused(endpoint):
+        return "none"
+    return "object" if "json_object_only" in endpoint.quirks else "schema"
+
+
+async def _embedding(settings: Settings) -> Trial:
+    if settings.embed.provider == "off":
+        return Trial("embedding", "", "off", "switched off by embed.provider")
+    try:
+        embedder = await open_embedder(settings.embed)
+    except (SettingsError, EmbedderError) as error:
+        return Trial("embedding", settings.embed.model or settings.embed.provider, "failure", str(error))
+    info = embedder.info
+    try:
+        started = time.perf_counter()
+        await embedder.embed_query("where does my sister live?")
+        milliseconds = (time.perf_counter() - started) * 1000
+    except EmbedderError as error:
+        return Trial("embedding", info.model, "failure", str(error))
+    finally:
+        await embedder.close()
+    detail = f"related from {info.floor}, perhaps the same from {info.duplicate}"
+    return Trial("embedding", info.model, "ok", detail, round(milliseconds, 1), info.dimensions)
