@@ -8,6 +8,7 @@ from collections.abc import Callable
 from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.errors import EmbedderError
 from memproxy.interfaces import Embedder
+from memproxy.model import EmbedderInfo
 from memproxy.settings import Embed
 
 # Provider → where its factory stands; a factory takes the `embed` settings and may raise EmbedderError.
@@ -17,15 +18,28 @@ PROVIDERS = {
 }
 
 
-async def open_embedder(settings: Embed) -> Embedder:
+def is_remote(settings: Embed) -> bool:
+    """Whether the configured embedder is behind an API."""
+    return settings.provider in EMBEDDERS
+
+
+def trouble(embedder: Embedder | None) -> str | None:
+    """Why an embedder's newest call failed, where it tells and where it did."""
+    failing: str | None = getattr(embedder, "failing", None)
+    return failing
+
+
+async def open_embedder(settings: Embed, known: EmbedderInfo | None = None) -> Embedder:
     """The configured embedder, having made its first vector.
 
-    Raises EmbedderError that says what is missing or wrong, SettingsError where a remote one lacks a setting.
+    `known` is what an earlier start found out about a remote one: it is not measured again, and where it does not
+    answer for now it is there all the same. Raises EmbedderError that says what is missing or wrong, SettingsError
+    where a remote one lacks a setting.
     """
-    if settings.provider in EMBEDDERS:
+    if is_remote(settings):
         from memproxy.embedders.remote import open_remote
 
-        return await open_remote(settings)
+        return await open_remote(settings, known)
     embedder = make_embedder(settings)
     try:
         await embedder.embed_query("warm")

@@ -39,6 +39,7 @@ class RemoteEmbedder:
 
     def __init__(self, calls: Calls, info: EmbedderInfo, batch: int, query_prefix: str, document_prefix: str) -> None:
         self.info = info
+        self.failing: str | None = None  # why the newest call failed
         self._calls = calls
         self._batch = batch
         self._query_prefix = query_prefix
@@ -50,7 +51,8 @@ class RemoteEmbedder:
         try:
             found = await self._calls.vectors([self._query_prefix + text], "query", self.info.dimensions)
         except ProviderError as error:
-            raise self._calls.failure(error) from None
+            raise self._failed(error) from None
+        self.failing = None
         return found.reshape(-1)
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
@@ -65,12 +67,18 @@ class RemoteEmbedder:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._piece(piece)) for piece in pieces]
         except* ProviderError as failed:
-            raise self._calls.failure(_first(failed)) from None
+            raise self._failed(_first(failed)) from None
+        self.failing = None
         return np.concatenate([task.result() for task in tasks])
 
     async def close(self) -> None:
         """Close the connections."""
         await self._calls.close()
+
+    def _failed(self, error: ProviderError) -> EmbedderError:
+        told = self._calls.failure(error)
+        self.failing = str(told)
+        return told
 
     async def _piece(self, texts: Sequence[str]) -> Vectors:
         """The vectors of one call's texts; where the server refuses them, of each half."""
@@ -186,10 +194,11 @@ def _first(failed: BaseExceptionGroup[ProviderError]) -> ProviderError:
     return error
 
 
-async def open_remote(settings: Embed) -> RemoteEmbedder:
-    """Ask the provider for a first vector and measure its model.
+async def open_remote(settings: Embed, known: EmbedderInfo | None = None) -> RemoteEmbedder:
+    """Ask the provider for a first vector, and measure its model unless that is `known`.
 
-    Raises SettingsError where a key, address or model is missing, EmbedderError where no usable vector comes in time.
+    Raises SettingsError where a key, address or model is missing, EmbedderError where no usable vector comes in time;
+    of a known model none need come, as long as it fails for now only.
     """
     row = EMBEDDERS[settings.provider]
     opened = resolve("embed", settings.provider, row.access, settings.base_url, settings.api_key)
@@ -202,27 +211,44 @@ async def open_remote(settings: Embed) -> RemoteEmbedder:
     usual = prefixes(model)
     query_prefix = usual[0] if settings.query_prefix is None else settings.query_prefix
     document_prefix = usual[1] if settings.document_prefix is None else settings.document_prefix
+    failing: str | None = None
+    try:
+        found = await _first_vector(calls, document_prefix, wanted)
+        if known is None or known.dimensions != found:
+            levels = await _measured(calls, found, row.batch, query_prefix, document_prefix)
+            known = EmbedderInfo(f"{settings.provider}/{model}@{found}", found, *levels)
+    except (TimeoutError, ProviderError) as error:
+        told = ProviderBusy(f"no vector within {PROBE_SECONDS:.0f} s") if isinstance(error, TimeoutError) else error
+        if known is None or not isinstance(told, ProviderBusy):
+            await calls.close()
+            raise calls.failure(told) from None
+        failing = str(calls.failure(told))
+        log.warning("%s; recall goes by words until it answers", failing)
+    except BaseException:
+        await calls.close()
+        raise
+    embedder = RemoteEmbedder(calls, known, row.batch, query_prefix, document_prefix)
+    embedder.failing = failing
+    return embedder
+
+
+async def _first_vector(calls: Calls, prefix: str, wanted: int | None) -> int:
+    """How many numbers a vector has. Raises TimeoutError, ProviderError."""
+    async with asyncio.timeout(PROBE_SECONDS):
+        return int((await calls.vectors([f"{prefix}probe"], "document", wanted)).shape[1])
+
+
+async def _measured(
+    calls: Calls, width: int, batch: int, query_prefix: str, document_prefix: str
+) -> tuple[float, float]:
+    """(floor, duplicate) of the model. Raises TimeoutError, ProviderError."""
 
     async def questions(texts: Sequence[str]) -> Vectors:
         return await calls.vectors([query_prefix + text for text in texts], "query", width)
 
     async def documents(texts: Sequence[str]) -> Vectors:
-        pieces = _pieces([document_prefix + text for text in texts], row.batch)
+        pieces = _pieces([document_prefix + text for text in texts], batch)
         return np.concatenate([await calls.vectors(piece, "document", width) for piece in pieces])
 
-    try:
-        async with asyncio.timeout(PROBE_SECONDS):
-            width = (await calls.vectors([document_prefix + "probe"], "document", wanted)).shape[1]
-        async with asyncio.timeout(PROBE_SECONDS):
-            floor, duplicate = await calibrate_remote(questions, documents)
-    except TimeoutError:
-        await calls.close()
-        raise calls.failure(ProviderError(f"no vector within {PROBE_SECONDS:.0f} s")) from None
-    except ProviderError as error:
-        await calls.close()
-        raise calls.failure(error) from None
-    except BaseException:
-        await calls.close()
-        raise
-    info = EmbedderInfo(f"{settings.provider}/{model}@{width}", width, floor, duplicate)
-    return RemoteEmbedder(calls, info, row.batch, query_prefix, document_prefix)
+    async with asyncio.timeout(PROBE_SECONDS):
+        return await calibrate_remote(questions, documents)

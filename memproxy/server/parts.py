@@ -12,8 +12,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from memproxy.clock import SystemClock
-from memproxy.embedders import open_embedder
-from memproxy.errors import EmbedderError, StoreError
+from memproxy.embedders import trouble
+from memproxy.errors import StoreError
 from memproxy.events import Metrics
 from memproxy.interfaces import Clock, Connection, Embedder
 from memproxy.lifecycle.curation import Curator
@@ -28,6 +28,7 @@ from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
 from memproxy.providers.client import ChatClient
 from memproxy.recall.recall import Recaller
+from memproxy.server.embedding import embedder_of
 from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
 from memproxy.store import entities, erasure, jobs, meta, placed, receipts, turns
@@ -166,7 +167,9 @@ class Parts:
         if self.embedder is None:
             reasons.append(f"embedder: {self.embedder_problem}")
         elif self.indexer is not None and self.indexer.failing:
-            reasons.append(f"embedder: {self.indexer.failing}")
+            reasons.append(f"embedder: {trouble(self.embedder) or self.indexer.failing}")
+        elif failing := trouble(self.embedder):
+            reasons.append(f"embedder: {failing}")
         return {
             "status": "draining" if self.draining else "ready",
             "memory": "degraded" if reasons else "ok",
@@ -236,7 +239,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         stack.push_async_callback(db.close)
         secret = await db.write(meta.secret)
         named = await db.read(entities.named_seen)
-        embedder, problem = await _open_embedder(settings)
+        embedder, problem = await embedder_of(settings, db)
         if embedder is not None:
             stack.push_async_callback(embedder.close)
         mark = HopMark(secret, clock)
@@ -283,14 +286,3 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
             mark,
             named,
         )
-
-
-async def _open_embedder(settings: Settings) -> tuple[Embedder | None, str | None]:
-    if not settings.memory.enabled:
-        return None, "not loaded while memory is off"
-    if settings.embed.provider == "off":
-        return None, "switched off by embed.provider"
-    try:
-        return await open_embedder(settings.embed), None
-    except EmbedderError as error:
-        return None, str(error)

@@ -20,6 +20,7 @@ from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.embedders.shapes import SHAPES
 from memproxy.errors import EmbedderError, SettingsError
 from memproxy.interfaces import Embedder
+from memproxy.lifecycle import indexing
 from memproxy.settings import Embed, EmbedProvider, Secret
 from memproxy.testing import Answer, Request, ScriptedUpstream
 from tests.contracts.chat_vendors import KEY, json_answer
@@ -384,6 +385,64 @@ async def test_k3_vectors_are_made_up_for_when_the_embedder_returns(tmp_path: Pa
         up.default = vendor.serve
         up.requests.clear()
         await up.wait_for(lambda server: any("Petrel" in request.body.decode() for request in server.requests))
+
+
+async def test_k3_a_provider_that_is_away_at_a_later_start_is_made_up_for_on_its_return(
+    tmp_path: Path, up: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PAUSE_AFTER_FAILURE", 0.05)
+    vendor = VENDORS["custom"]
+    up.default = vendor.serve
+    async with World.open(tmp_path, **in_the_proxy(up)) as world:
+        measured = world.app.parts.embedder.info  # type: ignore[union-attr]
+        up.default = lambda request: json_answer({}, 503, {"Retry-After": "3600"})
+        await world.restart()
+        assert world.app.parts.embedder.info == measured  # type: ignore[union-attr]
+        assert await degraded(world)
+        await world.say("ilse", [], "I own a kayak called Petrel")
+        assert "Petrel" in await world.ask("ilse", "What is my kayak called?")
+        up.default = vendor.serve
+        await up.wait_for(lambda server: b"Petrel" in server.requests[-1].body)
+        await world.drain()
+        assert not await degraded(world)
+
+
+async def degraded(world: World) -> list[str]:
+    """Why memory is not whole."""
+    reasons: list[str] = (await world.client.get(f"{world.url}/memproxy/ready")).json()["reasons"]
+    return reasons
+
+
+async def test_a_model_is_measured_at_its_first_start_only(tmp_path: Path, up: ScriptedUpstream) -> None:
+    up.default = VENDORS["custom"].serve
+    async with World.open(tmp_path, **in_the_proxy(up)) as world:
+        first = len(up.requests)
+        up.requests.clear()
+        await world.restart()
+        assert len(up.requests) == 1 < first
+
+
+async def test_a_model_that_changed_under_its_name_is_measured_anew(tmp_path: Path, up: ScriptedUpstream) -> None:
+    vendor = VENDORS["custom"]
+    up.default = vendor.serve
+    async with World.open(tmp_path, **in_the_proxy(up)) as world:
+        up.default = lambda request: json_answer(
+            vendor.said.answer([numbers(text, 40) for text in texts_of(vendor, request)])
+        )
+        await world.restart()
+        assert world.app.parts.embedder.info.dimensions == 40  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("status", [401, 404])
+async def test_what_no_waiting_mends_is_told_at_a_later_start_too(
+    tmp_path: Path, up: ScriptedUpstream, status: int
+) -> None:
+    up.default = VENDORS["custom"].serve
+    async with World.open(tmp_path, **in_the_proxy(up)) as world:
+        up.default = lambda request: json_answer({}, status)
+        await world.restart()
+        assert world.app.parts.embedder is None  # type: ignore[union-attr]
+        assert await degraded(world)
 
 
 # --- the answers are what the vendors' own clients understand --------------------------------------------------------
