@@ -28,7 +28,7 @@ PATIENCE = 30.0  # seconds; for one call
 LARGEST = 64 << 20  # bytes of an answer: 64 vectors of 4096 numbers, with their digits
 AT_ONCE = 4  # calls for documents
 TRIES = 3  # … of each, where it fails for now
-LONGEST_WAIT = 20.0  # seconds between two tries; whoever is told to wait longer tries again later
+LONGEST_WAIT = 5.0  # seconds between two tries; where a server names a longer one, whoever asked tries again later
 SHORTENED = 2000  # characters to which a text is cut that is refused on its own: most are too long
 # Statuses by which a server refuses what it was sent, not who sent it.
 _REFUSING = frozenset({"status-400", "status-413", "status-422", "no-vectors"})
@@ -104,7 +104,7 @@ class RemoteEmbedder:
                 return await self._calls.vectors(texts, "document", self.info.dimensions)
             except ProviderBusy as error:
                 wait = error.retry_after if error.retry_after is not None else 2.0**attempt * random.uniform(0.5, 1.0)
-                if attempt == TRIES - 1 or wait > LONGEST_WAIT:
+                if attempt == TRIES - 1 or wait > LONGEST_WAIT or error.reason == "timeout":
                     raise
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable")

@@ -328,6 +328,17 @@ async def test_documents_wait_as_long_as_they_are_told_and_try_again(up: Scripte
         assert len(up.requests) == 4
 
 
+async def test_a_server_that_hangs_is_not_waited_for_over_and_over(
+    up: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "PATIENCE", 0.2)
+    async with opened(VENDORS["openai"], up) as embedder:
+        up.default = lambda request: Answer(200, [], [30.0])
+        with pytest.raises(EmbedderError, match="timeout"):
+            await embedder.embed_documents(["a", "b"])
+    assert len(up.requests) == 1
+
+
 @pytest.mark.parametrize("status", [401, 402, 403])
 async def test_a_wrong_key_and_an_empty_account_are_not_tried_again(up: ScriptedUpstream, status: int) -> None:
     async with opened(VENDORS["openai"], up) as embedder:

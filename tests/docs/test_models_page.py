@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,13 @@ from memproxy.calling.access import resolve
 from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.lifecycle.extractor import plan_extraction
 from memproxy.providers.catalog import LLMS
+from memproxy.providers.client import ChatClient
+from memproxy.settings import LLM, Settings
+from memproxy.testing import ScriptedUpstream
+from tests.contracts.chat_vendors import CHAT as CHAT_API
+from tests.contracts.chat_vendors import FACTS, KEY, json_answer
+
+pytestmark = pytest.mark.anyio
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
 
@@ -53,6 +61,26 @@ def test_the_settings_of_a_chat_model_can_be_copied(
     assert own is not None
     assert own.model == json.loads(file.read_text())["llm"].get("model", known.model)
     assert bool(own.headers) == bool(known.access.variables)
+
+
+async def test_a_provider_is_added_by_the_row_that_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = PAGE.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.setenv("MISTRAL_API_KEY", KEY)
+    with monkeypatch.context() as patched:
+        patched.setitem(LLMS, "mistral", LLMS["custom"])  # taken back afterwards, whatever the page's code put there
+        exec(code, {})
+        usual = plan_extraction(Settings(llm=LLM(provider="mistral")), b"s").own  # type: ignore[arg-type]
+        assert usual is not None
+        assert (usual.base_url, usual.model) == ("https://api.mistral.ai/v1", "mistral-small-latest")
+        async with ScriptedUpstream() as up:
+            up.reply_answer(json_answer(CHAT_API.success))
+            client = ChatClient(5)
+            answer = await client.complete(
+                replace(usual, base_url=f"{up.url}/v1"), [{"role": "user", "content": "x"}], {}, 9
+            )
+            await client.close()
+            assert (answer.text, up.requests[0].header("authorization")) == (FACTS, f"Bearer {KEY}")
+    assert "mistral" not in LLMS
 
 
 def test_every_provider_of_embedding_models_stands_in_the_table_and_no_other() -> None:
