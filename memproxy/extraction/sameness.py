@@ -24,7 +24,7 @@ _NEGATIONS = frozenset(
 )
 _NO_MORE = frozenset("plus mehr ya più piu mais meer больше уже".split())  # of no weight beside a negation
 _NOT_JOINED = re.compile("不再|已经不|没有|沒有|[不没沒未]")  # in scripts without blanks
-_ELIDED = re.compile(r"\bn['’](?=\w)", re.IGNORECASE)  # "n'aime"
+_ELIDED = re.compile(r"\b(n|j|d|l|m|t|s|c|qu)['’](?=\w)", re.IGNORECASE)  # "n'aime", "j'aime"
 _OPPOSITES = frozenset("former formerly used ex before left previously anymore allergic afraid avoid avoids".split())
 _MODIFIERS = frozenset(
     "plan plans planning planned want wants wanted wish wishes hope hopes hoping might may would could should will "
@@ -59,7 +59,7 @@ class Statement:
     """A short statement, read once however often it is compared."""
 
     def __init__(self, text: str) -> None:
-        self.text = _ELIDED.sub("ne ", text)
+        self.text = _ELIDED.sub(r"\1e ", text)
 
     @cached_property
     def words(self) -> frozenset[str]:

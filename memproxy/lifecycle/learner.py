@@ -112,8 +112,8 @@ class Learner:
             kept = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there and draft in wanted]
             rows = vectors[[i for i, _ in kept]] if vectors is not None and kept else None
             fresh = await search.extent(conn, job.entity) == seen.extent
-            holds = ([seen.nearby[i] for i, _ in kept], seen.known) if fresh else None
-            learned = await learn(conn, job.entity, [d for _, d in kept], rows, grounds, job.session_id, now, holds)
+            nearby = [seen.nearby[i] for i, _ in kept] if fresh else None
+            learned = await learn(conn, job.entity, [d for _, d in kept], rows, grounds, job.session_id, now, nearby)
             await turns.set_learn(conn, job.entity, sorted(there), "done")
             if there:
                 await _count(conn, job, {EXTRACT: found, MERGE: judged, REFLECT: reflected}, now)
@@ -175,7 +175,6 @@ class _Seen:
 
     extent: Extent
     nearby: list[Neighbours]
-    known: Known
     doubts: list[Doubt]
 
 
@@ -185,7 +184,7 @@ async def _look(
     extent = await search.extent(conn, entity)
     nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
     known = await Known.read(conn, entity, drafts, nearby, grounds.policy)
-    return _Seen(extent, nearby, known, find_doubts(drafts, nearby, known, grounds))
+    return _Seen(extent, nearby, find_doubts(drafts, nearby, known, grounds))
 
 
 async def _known(

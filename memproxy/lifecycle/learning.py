@@ -67,17 +67,17 @@ async def learn(
     grounds: Grounds,
     session_id: str | None,
     now: datetime,
-    seen: tuple[Sequence[Neighbours], Known] | None = None,
+    nearby: Sequence[Neighbours] | None = None,
 ) -> list[Learned]:
     """Reconcile drafts one after the other, each against what the ones before it left.
 
-    `vectors` has one row a draft, or is None where no embedder is at hand: then words alone decide. `seen` is what
-    `neighbours` and `Known.read` found for them, where that has been read already and still holds.
+    `vectors` has one row a draft, or is None where no embedder is at hand: then words alone decide. `nearby` is what
+    `neighbours` found for them, where it has been looked up already and no text has changed since. The facts themselves
+    are always read here: an attribute, an end or a pin may have.
     """
-    if seen is None:
-        around = await neighbours(conn, entity, drafts, vectors, grounds.info)
-        seen = around, await Known.read(conn, entity, drafts, around, grounds.policy)
-    nearby, known = seen
+    if nearby is None:
+        nearby = await neighbours(conn, entity, drafts, vectors, grounds.info)
+    known = await Known.read(conn, entity, drafts, nearby, grounds.policy)
     out: list[Learned] = []
     fresh: dict[str, Vectors | None] = {}  # facts that came from the drafts before, which nobody has looked up
     for index, draft in enumerate(drafts):
