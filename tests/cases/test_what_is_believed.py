@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memproxy.errors import EmbedderError
 from memproxy.interfaces import Connection
+from memproxy.lifecycle.curation import Curator
 from memproxy.lifecycle.learning import Grounds, learn
-from memproxy.model import Entity, FactDraft
+from memproxy.model import EmbedderInfo, Entity, FactDraft
 from memproxy.store import entities
+from memproxy.store import facts as fact_rows
 from memproxy.store.sqlite import SqliteDatabase
 from memproxy.testing import FrozenClock
 from memproxy.testing.upstream import Answer, Request
@@ -226,6 +229,35 @@ async def test_j10_what_a_server_quotes_of_a_memory_gets_into_no_log_and_no_answ
         for told in (caplog.text, jobs.text, str(answer.headers), (await world.client.get(world.own("health"))).text):
             assert "falcons" not in told
             assert "extraction-key" not in told
+
+
+class Failing:
+    """An embedder whose model is gone."""
+
+    info = EmbedderInfo("gone", 8, 0.2, 0.9)
+
+    async def embed_query(self, text: str) -> Any:
+        raise EmbedderError("gone")
+
+    async def embed_documents(self, texts: Sequence[str]) -> Any:
+        raise EmbedderError("gone")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_l51_where_nothing_can_be_embedded_every_fact_is_kept_all_the_same(tmp_path: Path, count: int) -> None:
+    db = await SqliteDatabase.open(tmp_path / "memory.db", readers=1)
+    try:
+        curator = Curator(db, Failing(), b"secret", FrozenClock(datetime(2026, 3, 2, tzinfo=UTC)), learning=False)
+        for n in range(count):
+            await curator.add(Entity("Bo"), FactDraft(f"Keeps {n} falcons"))
+        kept = await db.read(lambda conn: fact_rows.list_facts(conn, Entity("Bo")))
+        assert sorted(fact.text for fact in kept) == [f"Keeps {n} falcons" for n in range(count)]
+        assert {fact.embedding_model for fact in kept} == {None}
+    finally:
+        await db.close()
 
 
 # --- M: time -----------------------------------------------------------------------------------------------------
