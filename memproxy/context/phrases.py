@@ -9,6 +9,7 @@ from memproxy.context.budget import quarters
 from memproxy.context.copies import statement
 from memproxy.context.sections import label, one_line
 from memproxy.model import Candidate
+from memproxy.trust import mask_secrets
 
 
 class Phrase(NamedTuple):
@@ -24,10 +25,13 @@ Phrases = MutableMapping[int, Phrase]  # by passage id
 
 
 def phrase(candidate: Candidate, known: Phrases | None = None) -> Phrase:
-    """The phrase of a passage; it is among the known ones from then on."""
+    """The phrase of a passage; it is among the known ones from then on.
+
+    Secrets are masked here once more: what was stored before their shape was known is not handed out either.
+    """
     found = known.get(candidate.passage_id) if known is not None else None
     if found is None:
-        name, words = label(candidate), one_line(candidate.text)
+        name, words = label(candidate), one_line(mask_secrets(candidate.text))
         words = candidate.text if words == candidate.text else words  # once in memory is enough
         found = Phrase(name, words, quarters(f"- {name}{words}\n"), statement(candidate))
         if known is not None:
