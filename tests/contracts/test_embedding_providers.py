@@ -424,6 +424,31 @@ async def degraded(world: World) -> list[str]:
     return reasons
 
 
+@pytest.mark.parametrize("again", ["sent whole", "started anew", "learned", "asked for"])
+async def test_l18_of_each_new_text_one_vector_is_made(tmp_path: Path, up: ScriptedUpstream, again: str) -> None:
+    up.default = VENDORS["custom"].serve
+    async with World.open(tmp_path, **in_the_proxy(up)) as world:
+        up.requests.clear()
+        history: list[dict[str, Any]] = []
+        await world.say("ilse", history, "I own a kayak called Petrel")
+        await world.drain()
+        if again == "sent whole":
+            await world.say("ilse", history, "And it leaks")
+            await world.say("ilse", history, "So I patch it")
+        elif again == "started anew":
+            await world.restart()
+        elif again == "learned":
+            await world.seed("ilse", "Owns a kayak called Petrel", quote="I own a kayak called Petrel")
+            await world.seed("ilse", "owns a  kayak called PETREL", quote="I own a kayak called Petrel")
+        else:
+            await world.ask("ilse", "What is my kayak called?")
+        await world.drain()
+        made = [text for request in up.requests for text in json.loads(request.body)["input"]]
+        assert made.count("user: I own a kayak called Petrel") == 1
+        assert made.count("I own a kayak called Petrel") == 1  # as the question that it was
+        assert len([text for text in made if "Owns" in text]) <= 1
+
+
 async def test_a_model_is_measured_at_its_first_start_only(tmp_path: Path, up: ScriptedUpstream) -> None:
     up.default = VENDORS["custom"].serve
     async with World.open(tmp_path, **in_the_proxy(up)) as world:
