@@ -16,6 +16,7 @@ TESTS = Path(__file__).parents[1]
 
 DELETED, INJECTED = "cases/test_what_is_deleted.py", "cases/test_what_is_injected.py"
 KEPT, LEARNED, CARRIED = (f"cases/test_what_{does}.py" for does in ("is_kept", "is_learned", "goes_over_the_wire"))
+BELIEVED = "cases/test_what_is_believed.py"
 API, PEOPLE, OWNED = (f"integration/test_{name}.py" for name in ("api", "people", "ownership"))
 LIVES, TIMES, DISPUTES = (f"integration/test_{name}.py" for name in ("lives", "times", "disputes"))
 LEARNING, SEGMENTS, GATE = (f"integration/test_{name}.py" for name in ("learning", "segments", "merge_gate"))
@@ -71,13 +72,17 @@ LEDGER: dict[str, Stands] = {
         f"{AS_OF}::test_as_of_returns_what_was_believed_then_after_any_history",
         f"{PEOPLE}::test_what_was_believed_at_another_moment_can_be_listed",
     ],
-    "L2": [SAME, f"{API}::test_the_same_statement_twice_is_one_row_and_says_so"],
+    "L2": [
+        f"{BELIEVED}::test_l2_and_l57_the_same_in_another_category_is_one_row_and_its_tag_stays",
+        SAME,
+        f"{API}::test_the_same_statement_twice_is_one_row_and_says_so",
+    ],
     "L3": [
         f"{INLINE}::test_l3_a_long_message_raises_at_most_three_each_attribute_once",
         f"{INLINE}::test_everything_else_is_silence",
         f"{GUARDS}::test_l3_facts_of_the_moment_end_by_themselves",
     ],
-    "L4": [f"{RECONCILE}::test_nearness_alone_never_merges", APART],
+    "L4": [f"{BELIEVED}::test_l4_nearness_is_no_sameness", f"{RECONCILE}::test_nearness_alone_never_merges", APART],
     "L5": [f"{DISPUTES}::test_l5_the_same_said_again_is_one_contradiction_seen_twice"],
     "L6": "Textures come with the shape of conversations.",
     "L7": [f"{TIMES}::test_l7_and_l15_a_timeline_answers_who_came_first_and_how_long_ago"],
@@ -120,6 +125,7 @@ LEDGER: dict[str, Stands] = {
         f"{TIMES}::test_l7_and_l15_a_timeline_answers_who_came_first_and_how_long_ago",
     ],
     "L17": [
+        f"{BELIEVED}::test_l17_a_day_is_that_day_wherever_the_server_stands",
         f"{TIMES}::test_a_day_is_the_same_day_wherever_it_is_shown",
         f"{LEARNING}::test_yesterday_is_the_day_before_where_the_person_is_whenever_it_is_learned",
     ],
@@ -155,6 +161,7 @@ LEDGER: dict[str, Stands] = {
         f"{RECONCILE}::test_slots_that_mean_the_same_are_one",
     ],
     "L28": [
+        f"{BELIEVED}::test_l28_an_old_allergy_is_found_among_five_thousand_facts",
         f"{AGEING}::test_what_matters_most_does_not_age",
         f"{TIMES}::test_a_small_fact_of_long_ago_gives_way_to_a_fresh_one",
     ],
@@ -192,7 +199,11 @@ LEDGER: dict[str, Stands] = {
         f"{CHATS}::test_two_parallel_chats_of_one_person_stay_two",
         f"{CHATS}::test_a_named_conversation_is_taken_by_its_name",
     ],
-    "L39": [f"{CHATS}::test_each_turn_is_offered_once_even_when_extraction_runs_after_every_turn", ONCE],
+    "L39": [
+        f"{BELIEVED}::test_l39_a_conversation_that_is_sent_whole_each_time_counts_a_fact_once",
+        f"{CHATS}::test_each_turn_is_offered_once_even_when_extraction_runs_after_every_turn",
+        ONCE,
+    ],
     "L40": [
         f"{ANSWERS}::test_refusals_pass_with_every_header_and_nothing_is_learned",
         "unit/wire/test_wire_replies.py::"
@@ -212,7 +223,12 @@ LEDGER: dict[str, Stands] = {
         f"{LEARNING}::test_l44_going_back_makes_the_old_value_current_again_with_a_history_of_all_three",
         f"{RECONCILE}::test_going_back_makes_the_old_value_current_again",
     ],
-    "L45": [f"{ROWS}::test_an_erased_fact_leaves_only_where_it_stood", NEW_VALUE, NO_GAP],
+    "L45": [
+        f"{BELIEVED}::test_l45_what_took_the_place_of_a_fact_is_there_or_named_no_more",
+        f"{ROWS}::test_an_erased_fact_leaves_only_where_it_stood",
+        NEW_VALUE,
+        NO_GAP,
+    ],
     "L46": [
         f"{SLOTS}::test_l46_plural_attributes_have_no_single_value",
         f"{RECONCILE}::test_several_values_of_a_plural_slot_are_all_current",
@@ -243,13 +259,17 @@ LEDGER: dict[str, Stands] = {
         "integration/test_reflection.py::test_l54_a_conflict_is_decided_and_the_decision_applied",
         f"{DISPUTES}::test_deciding_for_what_is_stored_leaves_it_and_the_other_is_never_true",
     ],
-    "L55": [NEW_VALUE, f"{LIVES}::test_every_move_is_dated_and_going_back_is_one_more"],
+    "L55": [
+        f"{BELIEVED}::test_l55_what_takes_a_place_has_its_own_dates",
+        NEW_VALUE,
+        f"{LIVES}::test_every_move_is_dated_and_going_back_is_one_more",
+    ],
     "L56": [
         ERASED,
         f"{DELETED}::test_l56_removed_turns_leave_no_words_in_rows_that_can_be_read",
         f"{ERASURE}::test_a_byte_search_of_all_files_finds_nothing_of_the_erased",
     ],
-    "L57": [SAME],
+    "L57": [f"{BELIEVED}::test_l2_and_l57_the_same_in_another_category_is_one_row_and_its_tag_stays"],
     "L58": [
         f"{OWNED}::test_l58_an_id_of_somebody_else_is_not_there_and_nothing_happens",
         f"{OWNED}::test_l58_an_id_that_nobody_has_matches_nothing_and_says_so",
@@ -350,11 +370,17 @@ CASES: dict[str, Stands] = {
         f"{API}::test_twenty_identical_creates_at_once_are_one_row_and_all_succeed",
     ],
     "D5": [
+        f"{BELIEVED}::test_d5_two_servers_on_one_database_make_one_row_of_each_fact",
+        f"{BELIEVED}::test_d5_ids_given_by_two_servers_at_once_are_of_rows_that_are_there",
         f"{TROUBLE}::test_two_processes_record_into_one_store",
         f"{ROWS}::test_of_twenty_equal_facts_stored_at_once_one_row_remains",
     ],
     "D6": [f"{KEPT}::test_d6_texts_that_differ_in_a_number_are_two_things", APART],
-    "D8": [APART, f"{RENDER}::test_d9_opposing_statements_are_not_folded"],
+    "D8": [
+        f"{BELIEVED}::test_d8_dated_readings_stand_side_by_side",
+        APART,
+        f"{RENDER}::test_d9_opposing_statements_are_not_folded",
+    ],
     "D9": [
         f"{RENDER}::test_d9_near_copies_are_said_once_and_the_others_stay",
         f"{RENDER}::test_d9_opposing_statements_are_not_folded",
@@ -377,19 +403,28 @@ CASES: dict[str, Stands] = {
         "unit/recall/test_recall_passages.py::test_an_endless_line_is_cut_at_blanks_and_never_inside_a_joined_emoji",
     ],
     "F8": [BY_MEANING, KEPT_WORDS, APART],
-    "G1": [f"{RECONCILE}::test_a_changed_liking_takes_the_place_of_the_old_one_which_stays_as_history"],
+    "G1": [
+        f"{BELIEVED}::test_g1_a_change_of_mind_leaves_one_fact_and_its_history",
+        f"{RECONCILE}::test_a_changed_liking_takes_the_place_of_the_old_one_which_stays_as_history",
+    ],
     "G2": [
         f"{LIVES}::test_g2_of_rapid_corrections_the_last_holds",
         f"{LIVES}::test_what_is_put_right_in_the_same_breath_is_right",
         f"{GUARDS}::test_g2_a_name_that_is_corrected_in_a_word_is_theirs",
     ],
-    "G4": [f"{RECONCILE}::test_a_statement_with_two_halves_is_kept_whole", f"{STANDING}::test_what_is_now"],
+    "G4": [
+        f"{BELIEVED}::test_g4_a_not_that_denies_nothing_takes_nothing_back",
+        f"{RECONCILE}::test_a_statement_with_two_halves_is_kept_whole",
+        f"{STANDING}::test_what_is_now",
+    ],
     "G5": [
+        f"{BELIEVED}::test_g5_what_is_no_longer_so_is_not_told_as_so",
         f"{STANDING}::test_what_is_over_or_is_not",
         f"{LIVES}::test_an_allergy_that_is_outgrown_and_comes_back",
         f"{TIMES}::test_what_held_once_is_told_where_the_past_is_asked_about_and_marked",
     ],
     "G7": [
+        f"{BELIEVED}::test_g7_what_was_said_earlier_and_comes_later_overrules_nothing",
         f"{LIVES}::test_g7_what_was_said_again_since_is_not_overruled_by_what_comes_late",
         f"{LIVES}::test_jobs_told_out_of_order_find_their_place_in_time",
         f"{RECONCILE}::test_an_older_statement_that_arrives_later_does_not_overrule",
@@ -445,6 +480,7 @@ CASES: dict[str, Stands] = {
         f"{COMMANDS}::test_talk_of_rules_and_instructions_is_no_command",
     ],
     "J10": [
+        f"{BELIEVED}::test_j10_what_a_server_quotes_of_a_memory_gets_into_no_log_and_no_answer",
         f"{CALLS}::test_neither_words_nor_keys_stand_in_an_error_or_its_traceback",
         f"{EMBEDDERS}::test_a_start_that_fails_says_why_and_never_the_key",
     ],
@@ -454,6 +490,7 @@ CASES: dict[str, Stands] = {
         f"{SEGMENTS}::test_l20_a_history_brought_in_bulk_keeps_its_dates_and_costs_few_calls",
     ],
     "M3": [
+        f"{BELIEVED}::test_m3_one_kind_of_time_inside_and_a_bad_one_costs_the_date_only",
         f"{DRAFTS}::test_a_bad_date_loses_the_date_and_not_the_fact",
         f"{DRAFTS}::test_a_good_date_is_kept_in_utc",
         "properties/test_store_properties.py::test_times_sort_as_text_as_they_do_as_moments",
