@@ -358,7 +358,10 @@ CASES: dict[str, Stands] = {
         f"{PROMPT}::test_prose_and_stumps_are_no_facts",
         f"{CHAT_MODELS}::test_b10_a_refusal_is_no_answer",
     ],
-    "B12": [f"{EXTRACT}::test_b12_an_update_of_an_unknown_id_is_a_new_fact_and_a_deletion_is_none"],
+    "B12": [
+        f"{LEARNED}::test_b12_an_operation_on_what_is_not_there_adds_its_text_and_stops_no_other",
+        f"{EXTRACT}::test_b12_an_update_of_an_unknown_id_is_a_new_fact_and_a_deletion_is_none",
+    ],
     "B14": [
         f"{LEARNED}::test_b14_an_option_that_the_server_refuses_is_left_out_and_remembered",
         f"{CHAT_MODELS}::test_b14_a_schema_that_is_refused_is_left_out_at_once_and_from_then_on",
@@ -409,6 +412,7 @@ CASES: dict[str, Stands] = {
     ],
     "G2": [
         f"{LIVES}::test_g2_of_rapid_corrections_the_last_holds",
+        f"{LIVES}::test_g2_of_rapid_corrections_only_the_last_is_recalled",
         f"{LIVES}::test_what_is_put_right_in_the_same_breath_is_right",
         f"{GUARDS}::test_g2_a_name_that_is_corrected_in_a_word_is_theirs",
     ],

@@ -452,3 +452,25 @@ async def test_b14_an_option_that_the_server_refuses_is_left_out_and_remembered(
     await world.chat("Bo", [user("I also speak Basque")])
     await world.drain()
     assert "response_format" not in world.ext.requests[2].json()
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"id": "12", "event": "UPDATE"},
+        {"id": 0, "operation": "update"},
+        {"id": "../1", "event": "UPDATE", "old_memory": "Owns a kayak"},
+        {"id": None, "event": ""},
+        {},
+    ],
+)
+async def test_b12_an_operation_on_what_is_not_there_adds_its_text_and_stops_no_other(
+    world: World, named: dict[str, object]
+) -> None:
+    known = ["Keeps bees", "Owns a kayak", "Speaks Basque"]
+    await world.seed("Bo", *known)
+    new = {"text": "Has a sprained wrist", "quote": "I have a sprained wrist", **named}
+    world.ext.reply(facts(new, {"text": "Rows on Tuesdays", "quote": "I row on Tuesdays", "event": "ADD"}))
+    await world.chat("Bo", [user("I have a sprained wrist, and I row on Tuesdays.")])
+    await world.drain()
+    assert await world.mem("Bo") == sorted([*known, "Has a sprained wrist", "Rows on Tuesdays"])

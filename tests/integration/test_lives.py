@@ -99,6 +99,29 @@ async def test_g2_of_rapid_corrections_the_last_holds(life: Life) -> None:
 
 
 @pytest.mark.parametrize(
+    ("attribute", "said", "learned", "question"),
+    [
+        ("name", ["Call me Max", "no, Maxi", "final: just M"],
+         ["Is called Max", "Is called Maxi", "Is called M"], "What am I called?"),
+        ("preferred name", ["Nenn mich Max", "nein, Maxi", "doch lieber Mats"],
+         ["Heißt Max", "Heißt Maxi", "Heißt Mats"], "Wer heißt hier Max, Maxi oder Mats?"),
+        ("location", ["I live in Tolm", "no, in Brask", "sorry, in Quillhaven"],
+         ["Lives in Tolm", "Lives in Brask", "Lives in Quillhaven"], "Where do I live, in Tolm, Brask or Quillhaven?"),
+    ],
+)  # fmt: skip
+async def test_g2_of_rapid_corrections_only_the_last_is_recalled(
+    life: Life, attribute: str, said: list[str], learned: list[str], question: str
+) -> None:
+    for words, fact in zip(said, learned, strict=True):
+        await life.say(words, {**slot(attribute, fact), "quote": words}, days=1 / 1440)
+    assert await life.now() == learned[2:]
+    assert sorted(await life.past()) == sorted(learned[:2])
+    items = (await life.world.ask("Bo", question)).splitlines()
+    assert f"- {learned[2]}" in items
+    assert not any(line.endswith((*learned[:2], *said[:2])) for line in items)
+
+
+@pytest.mark.parametrize(
     "words",
     ["I live in Tolm, no wait, in Brask", "I live in Tolm. Sorry, I mean I live in Brask", "Ich wohne in Tolm, nein, "
      "Quatsch, in Brask"],
