@@ -15,6 +15,7 @@ import pytest
 from memproxy.errors import EmbedderError
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.curation import Curator
+from memproxy.lifecycle.indexing import reindex_fact
 from memproxy.lifecycle.learning import Grounds, learn
 from memproxy.model import EmbedderInfo, Entity, FactDraft
 from memproxy.store import entities
@@ -229,6 +230,32 @@ async def test_j10_what_a_server_quotes_of_a_memory_gets_into_no_log_and_no_answ
         for told in (caplog.text, jobs.text, str(answer.headers), (await world.client.get(world.own("health"))).text):
             assert "falcons" not in told
             assert "extraction-key" not in told
+
+
+@pytest.mark.parametrize("placement", ["system", "split", "user"])
+@pytest.mark.parametrize("pinned", [False, True])
+async def test_j5_a_secret_from_before_there_was_a_filter_is_masked_on_the_way_out(
+    tmp_path: Path, placement: str, pinned: bool
+) -> None:
+    key = "sk-" + "Tt9" * 14
+    async with Life.begin(tmp_path, memory__placement=placement) as life:
+        [fact_id] = await life.world.seed("Bo", "Has a key for the harbour gate", pinned=pinned)
+        db = await SqliteDatabase.open(tmp_path / "store" / "memory.db", readers=1)
+
+        async def write(conn: Connection) -> None:
+            told = {"text": f"Has the key {key} for the harbour gate"}
+            fact = await fact_rows.update(conn, Entity("Bo"), fact_id, told, "", life.clock.now())
+            assert fact is not None
+            await reindex_fact(conn, Entity("Bo"), fact)
+
+        try:
+            await db.write(write)
+        finally:
+            await db.close()
+        await life.world.chat("Bo", [user("Which key do I have for the harbour gate?")])
+        assert "harbour gate" in life.world.sent.decode()
+        assert "Has the key" in life.world.sent.decode()
+        assert key not in life.world.sent.decode()
 
 
 class Failing:
