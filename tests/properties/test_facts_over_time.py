@@ -15,11 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memproxy.errors import Problem
+from memproxy.folding import content_key
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.curation import Curator
+from memproxy.lifecycle.disputes import Disputes
 from memproxy.lifecycle.expiry import expire
 from memproxy.lifecycle.learning import Grounds, learn
-from memproxy.model import Entity, Fact, FactDraft
+from memproxy.lifecycle.neighbours import Neighbours
+from memproxy.model import Entity, Fact, FactDraft, Verdict
 from memproxy.store import entities
 from memproxy.store import facts as fact_rows
 from memproxy.store.beliefs import as_of
@@ -60,6 +63,12 @@ operations = st.lists(
         st.tuples(st.just("forget"), st.integers(0, 9)),
         st.tuples(st.just("restore"), st.integers(0, 9)),
         st.tuples(st.just("pin"), st.integers(0, 9), st.booleans()),
+        st.tuples(st.just("confirm"), st.integers(0, 9)),
+        st.tuples(st.just("erase"), st.integers(0, 9)),
+        st.tuples(st.just("deny"), st.integers(0, 9)),
+        st.tuples(st.just("note"), drafts),
+        st.tuples(st.just("decide"), st.integers(0, 9), st.sampled_from(["user_stated", "stored", "neither", "hold"])),
+        st.tuples(st.just("reflect"), drafts, st.integers(0, 9), st.sampled_from(["same", "conflicting_answer"])),
     ),
     max_size=12,
 )
@@ -89,6 +98,8 @@ class Life:
         slots = [fact.slot_key for fact in found if fact.slot_key is not None]
         assert len(keys) == len(set(keys))
         assert len(slots) == len(set(slots)), "two current values of one attribute"
+        every = {fact.id for fact in await self.db.read(lambda conn: fact_rows.everything(conn, BO))}
+        assert all(f.superseded_by in every for f in found if f.superseded_by is not None)
         self.believed.append((now, {fact.id: fact.text for fact in found if _holds(fact, now)}))
 
     async def _learn(self, draft: FactDraft, days: int) -> None:
@@ -119,6 +130,38 @@ class Life:
         if fact := await self._any(index):
             await self.curator.edit(BO, fact.id, {"pinned": pinned})
 
+    async def _confirm(self, index: int) -> None:
+        if fact := await self._any(index, ("current", "expired")):
+            await self.curator.confirm(BO, fact.id)
+
+    async def _erase(self, index: int) -> None:
+        if fact := await self._any(index, ("current", "historical")):
+            await self.curator.erase(BO, fact.id)
+
+    async def _deny(self, index: int) -> None:
+        if fact := await self._any(index):
+            await self.curator.deny(BO, fact.id)
+
+    async def _note(self, draft: FactDraft) -> None:
+        await self.curator.note(BO, draft.text, {"slot": draft.slot})
+
+    async def _decide(self, index: int, decision: Any) -> None:
+        disputes = Disputes(self.db, {}, self.clock)
+        found = await disputes.contradictions(BO, ("open", "held"))
+        if found and decision == "hold":
+            await disputes.hold(BO, found[index % len(found)].id)
+        elif found:
+            await disputes.resolve(BO, found[index % len(found)].id, decision)
+
+    async def _reflect(self, draft: FactDraft, index: int, separation: Any) -> None:
+        """What a second look or the merge gate says of a draft and a fact that is known."""
+        now = self.clock.now()
+        if fact := await self._any(index):
+            verdict = Verdict(separation, "reflection", "use_new")
+            grounds = Grounds(verdicts={(content_key(draft.text), fact.content_key): verdict})
+            near: list[Neighbours] = [{fact.id: 0.9}]
+            await self.db.write(lambda conn: learn(conn, BO, [draft], None, grounds, "s2", now, near))
+
     async def _any(self, index: int, statuses: Sequence[str] = ("current",)) -> Fact | None:
         found = await self.db.read(lambda conn: fact_rows.list_facts(conn, BO, statuses=statuses, limit=500))
         return found[index % len(found)] if found else None
@@ -145,15 +188,15 @@ async def lived(things: Sequence[tuple[Any, ...]]) -> None:
 
 
 async def remembered(conn: Connection, life: Life) -> None:
-    gone = {f.id for f in await fact_rows.list_facts(conn, BO, statuses=["forgotten", "quarantined"], limit=500)}
+    there = {f.id for f in await fact_rows.everything(conn, BO) if f.status not in ("forgotten", "quarantined")}
     for moment, believed in life.believed:
         then = await as_of(conn, BO, moment, moment)
         assert {f.id: f.text for f in then if f.status == "current"} == {
-            id: text for id, text in believed.items() if id not in gone
+            id: text for id, text in believed.items() if id in there
         }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(operations)
 def test_as_of_returns_what_was_believed_then_after_any_history(things: list[tuple[Any, ...]]) -> None:
     asyncio.run(lived(things))
