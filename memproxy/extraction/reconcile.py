@@ -109,6 +109,9 @@ def reconcile(
     twin = current or _twin(said, near, duplicate, verdicts)
     if twin is not None:
         return Reinforce(twin.id, resolves)
+    overtaken = next((fact for fact in same_key if _is_known_for(fact, draft, now)), None)
+    if overtaken is not None:
+        return Reinforce(overtaken.id)
     fact = as_fact(draft, now, policy)
     if fact.status == "quarantined":
         held = next((other for other in same_key if other.status == "quarantined"), None)
@@ -148,14 +151,14 @@ def _placed(
     newer = next((n.fact for n, _ in rivals if _said(n.fact) > _said(fact)), None)
     if newer is not None:
         # Told later, about an earlier time: an import or a retry must not overrule what was said since.
-        known = next((f for f in same_key if _is_past_of(f, fact)), None)
+        known = next((f for f in same_key if _is_past_of(f, fact) or _is_beside(f, newer)), None)
         return Reinforce(known.id) if known is not None else Insert(_historical(fact, newer, now))
     if not draft.stated:
         for n, verdict in rivals:
             if _may_not_lose(n.fact, draft):
                 if draft.volatile:
                     return Reject("overruled")
-                beside = next((f for f in same_key if f.status == "historical" and f.superseded_by == n.fact.id), None)
+                beside = next((f for f in same_key if _is_beside(f, n.fact)), None)
                 return Dispute(beside or disputed(fact, n.fact, now), n.fact, verdict, n.cosine)
     return Insert(fact, tuple(n.fact.id for n, _ in rivals), resolves, reason)
 
@@ -306,6 +309,22 @@ def _day(started_at: str | None) -> datetime | None:
 
 def _is_ahead(fact: Fact, now: datetime) -> bool:
     return fact.reference_time is not None and fact.reference_time > now + AHEAD
+
+
+def _is_beside(past: Fact, fact: Fact) -> bool:
+    """Whether a fact is kept beside another, which stays."""
+    return past.status == "historical" and past.superseded_by == fact.id
+
+
+def _is_known_for(past: Fact, draft: FactDraft, now: datetime) -> bool:
+    """Whether a draft was said no later than a fact of the past that says the same: it is that very statement, learned
+    again, and what came after it stays.
+    """
+    if draft.stated or past.status not in ("historical", "expired") or _never(past) or past.recorded_at >= now:
+        return (
+            False  # what this very reply said before is no past of it: "in Austin, then Seattle, now in Austin again"
+        )
+    return past.said_at is not None and said_at(draft, now) <= past.said_at
 
 
 def _is_past_of(known: Fact, fact: Fact) -> bool:

@@ -126,6 +126,7 @@ async def confirm(conn: Connection, entity: Entity, fact: Fact, now: datetime) -
     if fact.status == "expired":
         await _check_alone(conn, entity, fact)
         lasting |= {"status": "current", "valid_until": None}
+        await _make_way(conn, entity, fact, replace(fact, **lasting), now)
     said = counted(replace(fact, **lasting), now)
     changes = {**said, **lasting, "confidence": 1.0, "said_at": now}
     if fact.source_role == "assistant":

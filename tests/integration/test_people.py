@@ -275,6 +275,19 @@ async def test_confirming_leaves_an_end_and_an_explicit_word_as_they_are(tmp_pat
         assert "Lisbon" in await world.ask("Bo", "Am I in Lisbon?")
 
 
+async def test_confirming_what_had_expired_makes_what_came_after_it_history(tmp_path: Path) -> None:
+    clock = FrozenClock(datetime(2026, 1, 5, 9, tzinfo=UTC))
+    async with World.open(tmp_path, clock=clock) as world:
+        [expired] = await world.seed("Bo", "Lives in Seattle", slot="location", lifetime="temporary")
+        clock.advance(days=40)
+        await world.drain()
+        await world.seed("Bo", "Lives in Austin", slot="location")
+        confirmed = await world.client.post(world.of("Bo", f"/facts/{expired}/confirm"))
+        assert (confirmed.status_code, confirmed.json()["lifetime"]) == (200, "lasting")
+        assert await world.mem("Bo") == ["Lives in Seattle"]
+        assert [row["text"] for row in await world.rows("Bo", status="historical")] == ["Lives in Austin"]
+
+
 async def test_what_holds_no_more_cannot_be_confirmed_or_pinned(world: World) -> None:
     [old] = await world.seed("Bo", "Lives in Tolm", slot="location")
     await world.seed("Bo", "Lives in Brask", slot="location")
