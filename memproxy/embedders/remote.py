@@ -66,8 +66,11 @@ class RemoteEmbedder:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._piece(piece)) for piece in pieces]
-        except* ProviderError as failed:
-            raise self._failed(_first(failed)) from None
+        except ExceptionGroup as failed:
+            known, others = failed.split(ProviderError)
+            if known is None or others is not None:
+                raise
+            raise self._failed(_first(known)) from None
         self.failing = None
         return np.concatenate([task.result() for task in tasks])
 

@@ -162,8 +162,9 @@ class Diary:
         """Write down what changed."""
         await self.world.drain()
         rows = {row["id"]: row for row in reversed(await self.world.rows("Bo", status=ALL))}
-        for gone in self.rows.keys() - rows.keys():
-            self.lines.append(f"            {'erased':<12}{self.rows.pop(gone)[1]}")
+        for _, text, gone in sorted((*self.rows[id], id) for id in self.rows.keys() - rows.keys()):
+            del self.rows[gone]
+            self.lines.append(f"            {'erased':<12}{text}")
         for row in sorted(rows.values(), key=lambda row: row["status"] == "current"):
             told = (_status(row), row["text"])
             if self.rows.get(row["id"]) != told:
