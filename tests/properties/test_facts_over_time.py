@@ -196,7 +196,7 @@ async def remembered(conn: Connection, life: Life) -> None:
         }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(operations)
 def test_as_of_returns_what_was_believed_then_after_any_history(things: list[tuple[Any, ...]]) -> None:
     asyncio.run(lived(things))
