@@ -20,6 +20,7 @@ from memproxy.model import Fact, FactDraft, FactStatus, Verdict, new_id
 from memproxy.trust import looks_like_instruction
 
 AHEAD = timedelta(days=1)  # a statement about a later time is one about the future
+SECOND_LOOK = "reflection"  # the path of verdicts on facts that nobody has measured to be near
 DOUBTFUL = 0.5  # a draft the extractor is less sure of does not take the place of a surer fact
 
 
@@ -119,7 +120,7 @@ def reconcile(
     if _is_ahead(fact, now) or fact.status == "expired":
         return Insert(fact)  # what will be, or was for a while, is no reason to drop what is
     rivals = _rivals(said, fact, near, policy, verdicts)
-    return _placed(draft, fact, same_key, rivals, resolves, _flag(fact, near, verdicts), now)
+    return _placed(draft, fact, same_key, rivals, resolves, _flag(fact, near, verdicts), now, policy)
 
 
 def doubtful(draft: FactDraft, near: Sequence[Near], duplicate: float, band: float, policy: Policy) -> list[Near]:
@@ -146,6 +147,7 @@ def _placed(
     resolves: tuple[str, ...],
     reason: str,
     now: datetime,
+    policy: Policy,
 ) -> FactChange:
     """A fact that says something new, among those that cannot be current beside it."""
     newer = next((n.fact for n, _ in rivals if _said(n.fact) > _said(fact)), None)
@@ -155,7 +157,7 @@ def _placed(
         return Reinforce(known.id) if known is not None else Insert(_historical(fact, newer, now))
     if not draft.stated:
         for n, verdict in rivals:
-            if _may_not_lose(n.fact, draft):
+            if _may_not_lose(n, draft, verdict, policy):
                 if draft.volatile:
                     return Reject("overruled")
                 beside = next((f for f in same_key if _is_beside(f, n.fact)), None)
@@ -229,11 +231,17 @@ def _planned(fact: Fact, told: datetime | None) -> bool:
     return told is not None and told < begins
 
 
-def _may_not_lose(other: Fact, draft: FactDraft) -> bool:
-    """Whether a fact stays although an extracted draft says otherwise: the person put it in writing, or it is surer."""
-    if other.source_role == "user_explicit" and draft.source_role != "user_explicit":
+def _may_not_lose(n: Near, draft: FactDraft, verdict: Verdict, policy: Policy) -> bool:
+    """Whether a fact stays although an extracted draft says otherwise: the person put it in writing, it is surer, or
+    nothing but the word of a second look says that the two have to do with each other.
+    """
+    if n.fact.source_role == "user_explicit" and draft.source_role != "user_explicit":
         return True
-    return draft.confidence < DOUBTFUL <= other.confidence
+    if verdict.path == SECOND_LOOK and not shares_words(Statement(draft.text), n.statement):
+        slot = policy.slots.canonical(draft.slot)
+        if slot is None or slot != policy.slots.canonical(n.fact.slot):
+            return True
+    return draft.confidence < DOUBTFUL <= n.fact.confidence
 
 
 def _resolved(draft: FactDraft, said: Statement, near: Sequence[Near]) -> tuple[str, ...]:

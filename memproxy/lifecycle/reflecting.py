@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from memproxy.errors import ProviderError
 from memproxy.extraction.drafts import drafts
-from memproxy.extraction.reconcile import Verdicts
+from memproxy.extraction.reconcile import SECOND_LOOK, Verdicts
 from memproxy.folding import content_key
 from memproxy.model import Fact, FactDraft, Verdict
 from memproxy.prompts import reflection as prompt
@@ -79,7 +79,7 @@ def _applied(
     missed = drafts(found.missed, window.turns, timezone, window.context).accepted
     verdicts = {
         (content_key(kept[c.note].text), known[c.known].content_key): Verdict(
-            "conflicting_answer", "reflection", c.resolution
+            "conflicting_answer", SECOND_LOOK, c.resolution
         )
         for c in found.conflicts
         if c.note in kept
