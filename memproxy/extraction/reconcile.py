@@ -102,7 +102,7 @@ def reconcile(
     what the merge gate said of pairs that rules cannot decide.
     """
     policy, verdicts = policy or Policy(), verdicts or {}
-    if any(fact.status == "forgotten" and fact.turn_id == draft.turn_id is not None for fact in same_key):
+    if any(_was_forgotten(fact, draft, now) for fact in same_key):
         return Reject("forgotten")
     said = Statement(draft.text)
     resolves = _resolved(draft, said, near)
@@ -326,13 +326,23 @@ def _is_beside(past: Fact, fact: Fact) -> bool:
 
 def _is_known_for(past: Fact, draft: FactDraft, now: datetime) -> bool:
     """Whether a draft was said no later than a fact of the past that says the same: it is that very statement, learned
-    again, and what came after it stays.
+    again, and what came after it stays. One that was put right, or is in dispute, was known until then.
     """
-    if draft.stated or past.status not in ("historical", "expired") or _never(past) or past.recorded_at >= now:
+    if draft.stated or past.status not in ("historical", "expired") or past.recorded_at >= now:
         return (
             False  # what this very reply said before is no past of it: "in Austin, then Seattle, now in Austin again"
         )
-    return past.said_at is not None and said_at(draft, now) <= past.said_at
+    said = said_at(draft, now)
+    if _never(past):
+        return past.superseded_at is not None and said < past.superseded_at
+    return past.said_at is not None and said <= past.said_at
+
+
+def _was_forgotten(fact: Fact, draft: FactDraft, now: datetime) -> bool:
+    """Whether a draft only repeats what was forgotten since it was said. Told anew, it is known again."""
+    if fact.status != "forgotten":
+        return False
+    return fact.turn_id == draft.turn_id is not None or (not draft.stated and said_at(draft, now) < fact.updated_at)
 
 
 def _is_past_of(known: Fact, fact: Fact) -> bool:

@@ -189,6 +189,30 @@ async def test_a_late_job_told_twice_is_one_row(life: Life) -> None:
     assert await life.past() == ["Works at Tarrow"]
 
 
+@pytest.mark.parametrize("way", ["forget", "correct", "dispute"])
+async def test_what_was_said_before_it_was_taken_back_does_not_bring_it_back(life: Life, way: str) -> None:
+    """An older conversation that is imported later says the same in another turn."""
+    if way == "dispute":
+        await disputed(life)
+    else:
+        await life.say("I keep falcons in Tolm", "Keeps falcons in Tolm", days=100)
+        fact = await life.id("Keeps falcons in Tolm")
+        life.clock.advance(days=1)
+        if way == "forget":
+            await life.do("DELETE", f"/facts/{fact}")
+        else:
+            await life.do("POST", f"/facts/{fact}/correct", {"text": "Keeps hawks in Brask"})
+    kept = await life.now()
+    words = "I live in Tolm" if way == "dispute" else "I keep falcons in Tolm"
+    text = slot(
+        "location" if way == "dispute" else "animal", words.replace("I live", "Lives").replace("I keep", "Keeps")
+    )
+    await life.tell_late(words, text, at="2026-03-01T10:00:00Z")
+    assert await life.now() == kept
+    await life.say(words, text, days=5)  # said anew
+    assert (text["text"] in await life.now()) == (way != "dispute")
+
+
 # --- what passes -------------------------------------------------------------------------------------------------
 
 
