@@ -99,7 +99,9 @@ class World:
     async def start(self) -> None:
         self._stack = contextlib.AsyncExitStack()
         self.app, self.url = await self._stack.enter_async_context(serving(self.settings(), self.clock))
-        self._client = await self._stack.enter_async_context(httpx.AsyncClient(trust_env=False, timeout=60))
+        # No certificates: everything here is plain HTTP, and reading them takes longer than starting the proxy.
+        client = httpx.AsyncClient(trust_env=False, timeout=60, verify=False)
+        self._client = await self._stack.enter_async_context(client)
 
     async def stop(self) -> None:
         await self._stack.aclose()

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from memproxy.calling.certificates import trusted
 from memproxy.errors import ProviderBusy, ProviderError
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class Connections:
         if self._http is None:
             # A proxy named by the environment is for the way out; this machine is reached directly.
             direct = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))
-            self._http = httpx.AsyncClient(timeout=httpx.Timeout(self._patience, connect=10.0), mounts=direct)
+            timeout = httpx.Timeout(self._patience, connect=10.0)
+            self._http = httpx.AsyncClient(timeout=timeout, mounts=direct, verify=trusted())
         return self._http
 
     async def _whole(self, response: httpx.Response) -> httpx.Response:

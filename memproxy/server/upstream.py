@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
+from memproxy.calling.certificates import trusted
 from memproxy.errors import MemproxyError
 from memproxy.server import hops
 from memproxy.server.hops import RawHeaders
@@ -170,7 +170,7 @@ async def open_client(
     *, connect_seconds: float = CONNECT_SECONDS, idle_seconds: float = IDLE_SECONDS
 ) -> AsyncIterator[UpstreamClient]:
     """A client with its connection pool; waits for its background work at the end (at most ten seconds)."""
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=_trust())
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=trusted())
     timeout = aiohttp.ClientTimeout(total=None, connect=connect_seconds, sock_read=idle_seconds)
     async with _session(connector, timeout) as session:
         client = UpstreamClient(session)
@@ -200,17 +200,6 @@ def _session(
 def no_answer(error: BaseException) -> UpstreamError:
     """Why there is no answer, in our words."""
     return next(UpstreamError(word, status) for kind, word, status in _FAILURES if isinstance(error, kind))
-
-
-def _trust() -> ssl.SSLContext:
-    """The system's certificates, and certifi's where the system has none (a Python from python.org on macOS)."""
-    context = ssl.create_default_context()
-    paths = ssl.get_default_verify_paths()
-    if paths.cafile is None and paths.capath is None:
-        import certifi
-
-        context.load_verify_locations(certifi.where())
-    return context
 
 
 def _may_repeat(request: UpstreamRequest, sending: Sending, error: aiohttp.ClientError) -> bool:
