@@ -86,10 +86,15 @@ class SqliteConnection:
         return self._raw.in_transaction
 
     async def execute(self, sql: str, params: Any = ()) -> list[Row]:
-        """Run one statement of SQL text: transactions, pragmas, migrations."""
+        """Run one statement of SQL text: transactions, pragmas."""
         with translated(self._driver.module):
             rows: Any = await self._raw.execute_fetchall(sql, params)  # dicts: see Driver.connect
             return list(rows)
+
+    async def script(self, sql: str) -> None:
+        """Run statements that end their own transaction: migrations."""
+        with translated(self._driver.module):
+            await self._raw.executescript(sql)
 
     async def roll_back(self) -> None:
         """Undo the open transaction, if there is one."""

@@ -65,32 +65,21 @@ async def _missing(conn: SqliteConnection, known: list[Migration]) -> list[Migra
 
 
 async def _apply(conn: SqliteConnection, step: Migration) -> bool:
-    await conn.execute("BEGIN IMMEDIATE")
     try:
-        await conn.execute(_HISTORY)
-        done = await meta.version(conn) >= step.version  # another process was faster
-        if not done:
-            for statement in statements(step.sql):
-                await conn.execute(statement)
-            await conn.execute(
-                "INSERT INTO schema_migrations (version, name) VALUES (:version, :name)",
-                {"version": step.version, "name": step.name},
-            )
-        await conn.execute("COMMIT")
-    except BaseException:  # cancellation too: half a migration must not stay open
+        await conn.script(_script(step))
+    except BaseException as error:  # cancellation too: half a migration must not stay open
         await conn.roll_back()
+        if isinstance(error, StoreError) and await meta.version(conn) >= step.version:
+            return False  # another process was faster
         raise
-    return not done
+    return True
 
 
-def statements(script: str) -> list[str]:
-    """Cut a script into its statements (`executescript` would commit in between)."""
-    found, current = [], ""
-    for line in script.splitlines(keepends=True):
-        current += line
-        if sqlite3.complete_statement(current):
-            found.append(current.strip())
-            current = ""
-    if current.strip():
-        found.append(current.strip())
-    return found
+def _script(step: Migration) -> str:
+    """A step with the record of it as one transaction. Where another process has made that record, nothing follows it."""
+    end = "" if sqlite3.complete_statement(step.sql) else "\n;"
+    return f"""BEGIN IMMEDIATE;
+{_HISTORY};
+INSERT INTO schema_migrations (version, name) VALUES ({step.version:d}, '{step.name}');
+{step.sql}{end}
+COMMIT;"""

@@ -11,7 +11,7 @@ from memproxy.errors import StoreError
 from memproxy.store import meta
 from memproxy.store.connection import SqliteConnection
 from memproxy.store.driver import choose_driver
-from memproxy.store.migrate import Migration, migrate, migrations, statements
+from memproxy.store.migrate import Migration, migrate, migrations
 from memproxy.store.sqlite import SqliteDatabase
 
 
@@ -69,12 +69,11 @@ async def test_stores_opened_at_the_same_moment_migrate_once(tmp_path: Path) -> 
         await database.close()
 
 
-def test_scripts_are_cut_where_statements_end() -> None:
-    script = (
-        "-- a; b\nCREATE TABLE t (x DEFAULT ';');\nCREATE TRIGGER g AFTER INSERT ON t BEGIN\n SELECT 1;\nEND;\nSELECT 2"
-    )
-    assert [statement.split("\n")[-1] for statement in statements(script)] == [
-        "CREATE TABLE t (x DEFAULT ';');",
-        "END;",
-        "SELECT 2",
-    ]
+@pytest.mark.parametrize("end", ["", ";", "; -- the end; no more", " -- no more;", "; /* ; */ "])
+async def test_a_script_may_end_in_any_way(tmp_path: Path, end: str) -> None:
+    conn = await connect(tmp_path / "memory.db")
+    step = Migration(1, "any", f"CREATE TABLE t (x DEFAULT ';'); -- a; b\nCREATE TABLE u (x){end}")
+    assert await migrate(conn, [step]) == [step]
+    assert {"t", "u"} <= {name for _, name, _ in await schema(conn)}
+    assert not conn.in_transaction
+    await conn.close()
