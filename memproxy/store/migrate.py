@@ -76,7 +76,7 @@ async def _apply(conn: SqliteConnection, step: Migration) -> bool:
 
 
 def _script(step: Migration) -> str:
-    """A step with the record of it as one transaction. Where another process has made that record, nothing follows it."""
+    """A step with the record of it as one transaction. Where another process made that record, nothing follows."""
     end = "" if sqlite3.complete_statement(step.sql) else "\n;"
     return f"""BEGIN IMMEDIATE;
 {_HISTORY};
