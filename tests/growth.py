@@ -11,17 +11,18 @@ MOST = 90.0
 
 
 def growth(work: Callable[[str], object], pump: str, before: str = "", after: str = "", small: int = SMALL) -> float:
-    """How many times as long an input sixteen times as long takes; the best of three, so that a busy moment is none."""
+    """How many times as long an input sixteen times as long takes; looked at again where a busy moment may be why."""
     one, many = (before + (pump * (size // len(pump) + 1))[:size] + after for size in (small, small * TIMES))
-    return _seconds(work, many) / max(_seconds(work, one), 20e-6)
+    floor = max(min(_seconds(work, one) for _ in range(3)), 20e-6)
+    least = float("inf")
+    for _ in range(3):
+        least = min(least, _seconds(work, many) / floor)
+        if least < MOST:
+            break
+    return least
 
 
 def _seconds(work: Callable[[str], object], text: str) -> float:
-    best = float("inf")
-    for _ in range(3):
-        started = time.process_time()
-        work(text)
-        best = min(best, time.process_time() - started)
-        if best > 5:
-            break
-    return best
+    started = time.process_time()
+    work(text)
+    return time.process_time() - started
