@@ -103,6 +103,11 @@ class Metrics:
         self.recall_from = Counter(
             "memproxy_recalls", "Recalls, by where the passages were read.", ["source"], registry=registry
         )
+        self.formatter_failures = Counter(
+            "memproxy_formatter_failures",
+            "Blocks that the chosen formatter could not write, written in the standard form.",
+            registry=registry,
+        )
         self.turns = Counter("memproxy_turns_recorded", "Turns stored, by role.", ["role"], registry=registry)
         self.unrecorded = Counter(
             "memproxy_exchanges_unrecorded",

@@ -72,7 +72,7 @@ class Memory:
         self._clock = clock
         self._metrics = metrics
         self._chores = [re.compile(pattern) for pattern in settings.chores]
-        self._composer = Composer(db, recaller, settings, secret, clock)
+        self._composer = Composer(db, recaller, settings, secret, clock, metrics)
         self._recorder = Recorder(settings, secret, plan)
 
     def hear(self, request: ChatRequest) -> Heard:

@@ -201,6 +201,19 @@ class Memory(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     placement: Placement = "system"
     deadline_ms: Positive = 250
     context_window: Positive | None = None  # the model's window in tokens, where known
+    window_share: Share = 0.25  # of that window a block takes at most
+    format: str = "sections"  # how a block is written out: sections, flat, vitamem, or a formatter of a package
+    # What a part of the block may take of the budget before the other parts had theirs.
+    identity_share: Share = 0.15  # who the person is, feelings, open threads
+    session_share: Share = 0.25  # what was said earlier in the conversation, where the request does not carry it
+    past_share: Share = 0.35  # summaries of other conversations
+    personal_limit: Count = 15  # lines that are said unasked
+    topic_share: Share = 0.4  # of those, what one topic may have while there are others
+    confidence_floor: Share = 0.3  # facts less sure than that are not said
+    quotes: bool = True  # the person's own words beside a fact that says less than they do
+    open_threads: Count = 3  # what is not settled, at the beginning of a conversation
+    emotional: bool = False  # what was said with feeling, lately
+    proactive: bool = False  # what is worth taking up, at the beginning of a conversation
 
 
 class SessionSettings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -27,11 +27,14 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(quarters(text) / 4)
 
 
-def fit(budget: int, context_window: int | None, request_tokens: int, reply_tokens: int) -> int:
-    """The budget, or what the model's window leaves beside the request and room for the reply: 0 or more.
+def fit(
+    budget: int, context_window: int | None, request_tokens: int, reply_tokens: int, window_share: float = 1.0
+) -> int:
+    """The budget, or a share of the model's window, or what that leaves beside the request and room for the reply.
 
-    The client's own content is never trimmed; it is the block that shrinks.
+    0 or more. The client's own content is never trimmed; it is the block that shrinks.
     """
     if context_window is None:
         return max(budget, 0)
-    return max(min(budget, context_window - request_tokens - reply_tokens - _MARGIN), 0)
+    left = context_window - request_tokens - reply_tokens - _MARGIN
+    return max(min(budget, int(window_share * context_window), left), 0)

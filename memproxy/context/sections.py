@@ -10,21 +10,27 @@ from memproxy.model import Candidate
 IDENTITY = "[IDENTITY]"
 VERIFIED = "[RECALLED CONTEXT -- VERIFIED]"
 INFERRED = "[RECALLED CONTEXT -- INFERRED]"
+UNCERTAIN = "[RECALLED CONTEXT -- UNCERTAIN]"
 TIMELINE = "[TIMELINE]"
+EMOTIONAL = "[EMOTIONAL STATE]"
+THREADS = "[OPEN THREADS]"
+PROACTIVE = "[PROACTIVE CONTEXT]"
 PAST = "[PAST CONVERSATIONS]"
 SESSION = "[SESSION CONTEXT]"
 ORDER = (
     IDENTITY,
-    "[EMOTIONAL STATE]",
-    "[OPEN THREADS]",
+    EMOTIONAL,
+    THREADS,
     VERIFIED,
     INFERRED,
+    UNCERTAIN,
     TIMELINE,
-    "[PROACTIVE CONTEXT]",
+    PROACTIVE,
     PAST,
     SESSION,
 )
-_SURE = 0.8  # confidence from which a fact the person stated counts as verified
+SURE = 0.8  # confidence from which a fact the person stated counts as verified
+LIKELY = 0.5  # … and below which it is uncertain
 
 # Bidirectional embeddings, overrides and isolates could reorder what stands around them; zero-width and tag characters
 # hide text. Joiners stay (emoji families, Persian), as do left-to-right and right-to-left marks and a flag's own tags.
@@ -44,12 +50,14 @@ _BRACKET = re.compile("[<\\[［【]")
 
 
 def section_of(candidate: Candidate) -> str:
-    """The person's own words and sure facts are verified; what the assistant said, or is less sure, is inferred."""
+    """The person's own words and sure facts are verified; what the assistant said, or is less sure, is inferred, and
+    facts that are less than likely are uncertain.
+    """
     if candidate.kind == "summary":
         return PAST
-    if candidate.role == "user" and (candidate.kind == "turn" or candidate.confidence >= _SURE):
+    if candidate.role == "user" and (candidate.kind == "turn" or candidate.confidence >= SURE):
         return VERIFIED
-    return INFERRED
+    return UNCERTAIN if candidate.kind == "fact" and candidate.confidence < LIKELY else INFERRED
 
 
 def one_line(text: str) -> str:
@@ -70,10 +78,22 @@ def one_line(text: str) -> str:
 
 
 def label(candidate: Candidate) -> str:
-    """What stands before the words: who said them. A fact stands for itself."""
-    if candidate.kind != "turn":
+    """What stands before the words: who said them, or how far they can be relied on. A sure fact stands for itself."""
+    if candidate.kind == "turn":
+        return _name(candidate.speaker or "", candidate.role)
+    if candidate.kind != "fact":
         return ""
-    return _name(candidate.speaker or "", candidate.role)
+    if candidate.confidence < LIKELY:
+        return "Perhaps: "
+    if candidate.role != "user":
+        return "As the assistant put it: "
+    return "" if candidate.confidence >= SURE else "Probably: "
+
+
+def topic(tag: str) -> str:
+    """A tag as the heading of what is known about it; "" for what has none of its own."""
+    name = re.sub(r"[^\w &/]+", " ", one_line(tag)).strip()[:40]
+    return "" if name.casefold() in ("", "other") else f"{name[:1].upper()}{name[1:]}:"
 
 
 @lru_cache(maxsize=1024)  # the same few speakers stand before every line

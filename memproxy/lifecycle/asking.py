@@ -51,6 +51,11 @@ class Ask:
         return of_the_person(self.history.new)
 
     @property
+    def opening(self) -> bool:
+        """Whether it begins a conversation, as far as it says itself."""
+        return self.history.old == 0 and not self.history.start
+
+    @property
     def query(self) -> tuple[Said, ...]:
         """What recall goes by: the new words; where a program alone spoke in the person's turn, the last they typed."""
         newest = self.request.messages[-1] if self.request.messages else None

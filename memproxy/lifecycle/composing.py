@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.context.budget import estimate_tokens, fit
+from memproxy.context.formatters import layout_named
+from memproxy.context.layouts import Layout, by_sections
 from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
-from memproxy.context.render import When, render, render_recalled, render_stable
+from memproxy.context.render import Beside, LayoutFailed, When, render, render_recalled, render_stable
+from memproxy.context.shape import shape_of
 from memproxy.errors import StoreError
-from memproxy.events import Skip
+from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Connection, Database
 from memproxy.lifecycle.asking import Ask, Conversation, Heard
+from memproxy.lifecycle.besides import Besides, Wanted
 from memproxy.lifecycle.chains import thread_of
 from memproxy.lifecycle.history import kept_key, marks_of, read_history
 from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
@@ -25,6 +29,7 @@ from memproxy.model import (
     ChatRequest,
     ContextBlock,
     Entity,
+    Fact,
     ItemKind,
     Part,
     Placement,
@@ -67,14 +72,22 @@ class _Kept:
 class Composer:
     """Composes what a request is given. Raises StoreError, and NotUnderstood where a block has no place."""
 
-    def __init__(self, db: Database, recaller: Recaller, settings: Settings, secret: bytes, clock: Clock) -> None:
+    def __init__(
+        self, db: Database, recaller: Recaller, settings: Settings, secret: bytes, clock: Clock, metrics: Metrics
+    ) -> None:
+        """Raises SettingsError for a format that nobody offers."""
         self._db = db
         self._recaller = recaller
         self._budget = settings.memory.token_budget
         self._window = settings.memory.context_window
+        self._window_share = settings.memory.window_share
+        self._shape = shape_of(settings)
+        self._layout = layout_named(settings.memory.format)
+        self._besides = Besides(db, settings.memory)
         self._timeout = timedelta(seconds=settings.session.timeout)
         self._secret = secret
         self._clock = clock
+        self._metrics = metrics
         self._placed = PlacedParts(db)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -102,7 +115,8 @@ class Composer:
         """The block for a message, or why there is none. Stores nothing."""
         async with self._recaller.asked(query, now=now) as question:
             found = await self._recaller.find(entity, question)
-        return _rendered(found, self._budget, timezone)
+        beside = await self._besides.read(entity, now, Wanted(), found)
+        return self._rendered(found, beside, self._budget, timezone)
 
     # --- one block a request ---------------------------------------------------------------------------------
 
@@ -122,7 +136,8 @@ class Composer:
             return Composed(Skip.NO_ROOM)
         async with self._asked(ask) as question:
             found = await self._find(ask, question)
-        block, skip = _rendered(found, budget, ask.conversation.timezone)
+        beside = await self._besides.read(entity, ask.conversation.time, Wanted(ask.opening), found)
+        block, skip = self._rendered(found, beside, budget, ask.conversation.timezone)
         if block is None:
             return Composed(skip)
         part = Part("recalled", key, block, self._clock.now())
@@ -144,9 +159,7 @@ class Composer:
         standing = in_place(parts, opening, ask.turns, now, self._timeout, turn if ask.new else "")
         again = standing.parts
         if standing.stable is None:
-            facts = await self._recaller.standing(entity)
-            stable = render_stable(facts, budget_tokens=self._budget, timezone=timezone)
-            fresh.append(Part("stable", opening, stable, now))
+            fresh.append(Part("stable", opening, await self._stable(ask), now))
             standing = InPlace(fresh[0], standing.recalled)
         gone: Sequence[Part] = ()
         skip: Skip | None = Skip.NO_QUERY
@@ -155,7 +168,9 @@ class Composer:
             room = self._room(ask.request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
             found = await self._find(ask, question)
-            block, skip = _recalled(found, standing, budget, timezone)
+            wanted = Wanted(ask.opening, unasked=False)
+            beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
+            block, skip = self._recalled(found, standing, beside, budget, timezone)
             if block is not None:
                 fresh.append(Part("recalled", turn, block, now))
                 standing = InPlace(standing.stable, (*standing.recalled, (place, fresh[-1])))
@@ -187,7 +202,78 @@ class Composer:
             return max(budget, 0)
         texts = [request.system, *(message.text for message in request.messages)]
         asked = sum(estimate_tokens(text) + 4 for text in texts)
-        return fit(budget, self._window, asked, request.max_tokens or REPLY_TOKENS)
+        return fit(budget, self._window, asked, request.max_tokens or REPLY_TOKENS, self._window_share)
+
+    # --- saying it -------------------------------------------------------------------------------------------
+
+    async def _stable(self, ask: Ask) -> ContextBlock:
+        entity, time = ask.conversation.entity, ask.conversation.time
+        facts = await self._recaller.standing(entity)
+        beside = await self._besides.read(entity, time, Wanted())
+        when = When(now=time)
+        return self._laid_out(
+            lambda layout: render_stable(
+                facts,
+                budget_tokens=self._budget,
+                timezone=ask.conversation.timezone,
+                when=when,
+                beside=beside,
+                shape=self._shape,
+                layout=layout,
+            )
+        )
+
+    def _rendered(
+        self, found: Found, beside: Beside, budget: int, timezone: str
+    ) -> tuple[ContextBlock | None, Skip | None]:
+        skip = _nothing_to_say(found, beside, [fact for fact in found.standing if fact.pinned])
+        if skip is not None:
+            return None, skip
+        small = found.query.small_talk
+        block = self._laid_out(
+            lambda layout: render(
+                found.scored,
+                found.standing,
+                budget_tokens=budget,
+                timezone=timezone,
+                phrases=found.notes,
+                when=_when(found),
+                beside=Beside(suggestions=beside.suggestions) if small else beside,
+                shape=self._shape,
+                layout=layout,
+            )
+        )
+        return (block, None) if block.items else (None, Skip.NO_ROOM)
+
+    def _recalled(
+        self, found: Found, standing: InPlace, beside: Beside, budget: int, timezone: str
+    ) -> tuple[ContextBlock | None, Skip | None]:
+        skip = _nothing_to_say(found, beside, ())
+        if skip is not None:
+            return None, skip
+        block = self._laid_out(
+            lambda layout: render_recalled(
+                found.scored,
+                standing.items,
+                budget_tokens=budget,
+                timezone=timezone,
+                phrases=found.notes,
+                when=_when(found),
+                beside=beside,
+                shape=self._shape,
+                layout=layout,
+            )
+        )
+        return (block, None) if block.items else (None, Skip.NO_ROOM)
+
+    def _laid_out(self, write: Callable[[Layout], ContextBlock]) -> ContextBlock:
+        """A block in the layout that is wanted; in the standard one where that fails."""
+        try:
+            return write(self._layout)
+        except LayoutFailed as failure:
+            log.warning("the formatter failed: %s", failure)
+            self._metrics.formatter_failures.inc()
+            return write(by_sections)
 
     # --- keeping ---------------------------------------------------------------------------------------------
 
@@ -251,32 +337,13 @@ class Composer:
         self._placed.forget(entity)
 
 
-def _rendered(found: Found, budget: int, timezone: str) -> tuple[ContextBlock | None, Skip | None]:
+def _nothing_to_say(found: Found, beside: Beside, pinned: Collection[Fact]) -> Skip | None:
+    """Why there is nothing to say, where that is so. To a greeting only what is worth taking up is said."""
+    if beside.suggestions or beside.session:
+        return None
     if found.query.small_talk:
-        return None, Skip.SMALL_TALK
-    pinned = any(fact.pinned for fact in found.standing)
-    if not found.scored and not pinned:
-        return None, Skip.NOTHING_RELEVANT
-    block = render(
-        found.scored, found.standing, budget_tokens=budget, timezone=timezone, phrases=found.notes, when=_when(found)
-    )
-    return (block, None) if block.items else (None, Skip.NO_ROOM)
-
-
-def _recalled(found: Found, standing: InPlace, budget: int, timezone: str) -> tuple[ContextBlock | None, Skip | None]:
-    if found.query.small_talk:
-        return None, Skip.SMALL_TALK
-    if not found.scored:
-        return None, Skip.NOTHING_RELEVANT
-    block = render_recalled(
-        found.scored,
-        standing.items,
-        budget_tokens=budget,
-        timezone=timezone,
-        phrases=found.notes,
-        when=_when(found),
-    )
-    return (block, None) if block.items else (None, Skip.NO_ROOM)
+        return Skip.SMALL_TALK
+    return None if found.scored or pinned else Skip.NOTHING_RELEVANT
 
 
 def _when(found: Found) -> When:

@@ -29,6 +29,7 @@ PROPOSED = 150
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
+STANDING = 3  # times as many of these are read as are shown, so that there are several topics to choose from
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Recaller:
         self._limit = settings.recall.limit
         self._threshold = settings.recall.threshold
         self._ages = settings.recall.decay
-        self._standing = settings.conscious_limit if settings.conscious else 0
+        self._standing = STANDING * settings.conscious_limit if settings.conscious else 0
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
         self._metrics = metrics
         self._residents = Residents(db, embedder.info if embedder is not None else None, settings.recall.resident)

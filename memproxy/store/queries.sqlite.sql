@@ -62,11 +62,11 @@ CROSS JOIN fact_rows f ON f.tenant = :tenant AND f.entity = :entity AND f.turn_i
 ORDER BY f.id;
 
 -- name: facts_standing
--- What is always true of a person: pinned facts, then those that say who the person is, the newest of each first.
+-- What is always true of a person: pinned facts, then those that say who the person is, the weightiest of each first.
 SELECT * FROM fact_rows
 WHERE tenant = :tenant AND entity = :entity AND status = 'current'
     AND (pinned OR (type = 'identity' AND significance >= :significance))
-ORDER BY pinned DESC, id DESC LIMIT :limit;
+ORDER BY pinned DESC, significance DESC, reinforced_count DESC, id DESC LIMIT :limit;
 
 -- name: facts_list
 -- Facts newest first, filtered by whatever is given (JSON arrays for lists; NULL filters nothing).
@@ -286,3 +286,11 @@ DELETE FROM placed WHERE tenant = :tenant AND entity = :entity AND EXISTS (
     SELECT 1 FROM json_each(items) i
     WHERE json_extract(i.value, '$.kind') = :kind AND json_extract(i.value, '$.id') = :owner_id
 );
+
+-- name: turns_visible
+-- The pieces of turns (a JSON array of ids) that may be shown, in their order.
+SELECT t.id AS turn_id, substr(t.content, p.start + 1, p."end" - p.start) AS text
+FROM json_each(:ids) i
+CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
+CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
+ORDER BY t.session_id, t.seq, p.start;

@@ -70,3 +70,18 @@ DELETE FROM denied WHERE tenant = :tenant AND entity = :entity;
 -- name: erase_preferences
 -- Erasure: what the entity decided.
 DELETE FROM preferences WHERE tenant = :tenant AND entity = :entity;
+
+-- name: facts_with_feeling
+-- Current facts that were said with feeling since a moment, the newest first.
+SELECT * FROM fact_rows
+WHERE tenant = :tenant AND entity = :entity AND status = 'current'
+    AND emotional_valence IS NOT NULL AND emotional_valence <> 'neutral' AND coalesce(said_at, recorded_at) >= :since
+ORDER BY coalesce(said_at, recorded_at) DESC, id DESC LIMIT :limit;
+
+-- name: facts_noteworthy
+-- Current facts that somebody may want to come back to, but for those written by hand; the weightiest first.
+SELECT * FROM fact_rows
+WHERE tenant = :tenant AND entity = :entity AND status = 'current' AND source_role <> 'user_explicit'
+    AND (thread_status = 'open' OR tag = 'prediction' OR slot = 'prediction' OR significance >= 7
+         OR (emotional_valence IS NOT NULL AND emotional_valence <> 'neutral'))
+ORDER BY significance DESC, id DESC LIMIT :limit;

@@ -34,6 +34,11 @@ def cut_blocks(text: str) -> str:
     return _WORD.sub("memory", left) if _MARKER.search(left) else left
 
 
+def without_markers(text: str) -> str:
+    """A text that is to stand between marker lines, with nothing in it that could be taken for one."""
+    return _WORD.sub("memory", text)
+
+
 def _spans(text: str) -> list[tuple[int, int, bool]]:
     """What is to be cut, in order and without overlaps: whole blocks (True) and markers that stand alone (False)."""
     opened: list[re.Match[str]] = []

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memproxy.context.budget import estimate_tokens, quarters
-from memproxy.context.render import render
+from memproxy.context.layouts import LAYOUTS
+from memproxy.context.render import Beside, render
 from memproxy.context.sections import ORDER, one_line
-from memproxy.model import Candidate
+from memproxy.model import Candidate, Fact
 from memproxy.trust import CLOSE, OPEN
-from tests.memories import candidate, scored
+from tests.memories import candidate, fact, scored
 
 texts = st.text(max_size=300) | st.sampled_from([CLOSE, OPEN, *ORDER, "\nassistant: hi", "\r\n\x85\u2028x"]).map(
     lambda s: f"a {s} b"
@@ -42,6 +43,29 @@ def test_a_block_never_exceeds_its_budget_and_cannot_be_forged(found: list[Candi
         headings = [line for line in lines if line.startswith("[")]
         assert headings == [name for name in ORDER if name in headings]
         assert sum(line.startswith("- ") for line in lines) == len(block.items)
+
+
+@given(memories, st.integers(0, 400), st.sampled_from(["flat", "vitamem"]))
+def test_every_form_keeps_to_the_budget(found: list[Candidate], budget: int, form: str) -> None:
+    block = render(scored(*found), budget_tokens=budget, layout=LAYOUTS[form])
+    assert block.tokens == estimate_tokens(block.text) <= budget
+    assert block.text.lower().count("memproxy-memory") == (2 if block.items else 0)
+
+
+@given(
+    st.lists(st.builds(fact, texts, st.integers(0, 400), tag=texts, pinned=st.booleans()), max_size=20),
+    st.lists(st.builds(fact, texts, st.integers(500, 900), thread_status=st.just("open")), max_size=6),
+    st.integers(0, 400),
+)
+def test_what_is_said_unasked_keeps_to_its_share(standing: list[Fact], threads: list[Fact], budget: int) -> None:
+    beside = Beside(threads=threads, feelings=threads[:2], suggestions=[(one, "Due") for one in threads[:1]])
+    block = render(scored(candidate("otters")), standing, budget_tokens=budget, beside=beside)
+    assert block.tokens == estimate_tokens(block.text) <= budget
+    unasked = [item for item in block.items if item.section in ("[IDENTITY]", "[EMOTIONAL STATE]", "[OPEN THREADS]")]
+    assert len(unasked) <= 15
+    assert sum(estimate_tokens(item.text) for item in unasked) <= 0.15 * budget + len(unasked)
+    lines = block.text.splitlines()
+    assert [line for line in lines if line.startswith("[")] == [name for name in ORDER if name in lines]
 
 
 @given(memories)
