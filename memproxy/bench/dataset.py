@@ -40,10 +40,11 @@ class Question(msgspec.Struct, frozen=True):
 
     qid: str
     question: str
-    category_name: str
-    evidence: list[str]
+    category_name: str = "all"
+    evidence: list[str] = []
     answer: Any = None
     time: str | None = None
+    evidence_sessions: list[str] = []  # where only sessions are labelled
 
 
 class Recorded(msgspec.Struct, frozen=True):

@@ -28,6 +28,35 @@ def bench_replay(
     raise typer.Exit(anyio.run(replay, file, conversations, budget, out, json_output))
 
 
+@bench.command("recall")
+def bench_recall(
+    data: Annotated[list[Path], typer.Argument(exists=True, help="Files of conversations with labelled questions.")],
+    without: Annotated[
+        list[str] | None, typer.Option(help="Also without this mechanism (several: joined by +), as often as wanted.")
+    ] = None,
+    conversations: Annotated[int | None, typer.Option(help="Only the first so many of each.")] = None,
+    store: Annotated[Path | None, typer.Option(file_okay=False, help="Keep the store here for a later run.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", dir_okay=False, help="Write the whole result.")] = None,
+    compare: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="An earlier result to compare with.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(dir_okay=False, help="Write a page with plots.")] = None,
+) -> None:
+    """Measure how much of the evidence for labelled questions recall brings, and in how few tokens."""
+    from memproxy.bench.recall import Plan, measure
+
+    plan = Plan(data, tuple(without or ()), conversations, store, json_file, compare, html)
+    raise typer.Exit(anyio.run(measure, plan, out))
+
+
+@bench.command("adapter")
+def bench_adapter(port: Annotated[int, typer.Option(help="Port on this machine.")] = 8780) -> None:
+    """Serve a temporary memory to other benchmarks: POST /ingest, /search and /reset as JSON."""
+    from memproxy.bench.adapter import serve
+
+    raise typer.Exit(anyio.run(serve, port, out))
+
+
 @bench.command("facts")
 def bench_facts(
     facts: Annotated[int, typer.Option(help="Facts of the person that drafts are reconciled against.")] = 10_000,

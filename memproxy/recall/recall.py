@@ -16,7 +16,7 @@ from memproxy.model import Candidate, Entity, Fact, FactStatus, ItemKind, Scored
 from memproxy.recall.ageing import aged
 from memproxy.recall.evidence import Evidence, gather
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
-from memproxy.recall.ranking import rank
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, rank
 from memproxy.recall.residents import Residents
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
@@ -72,7 +72,14 @@ class _Seen:
 class Recaller:
     """Finds what bears on a message. Reads only."""
 
-    def __init__(self, db: Database, embedder: Embedder | None, settings: Settings, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        db: Database,
+        embedder: Embedder | None,
+        settings: Settings,
+        metrics: Metrics,
+        weights: Weights = DEFAULT_WEIGHTS,
+    ) -> None:
         self._db = db
         self._embedder = embedder
         self._limit = settings.recall.limit
@@ -81,6 +88,7 @@ class Recaller:
         self._standing = STANDING * settings.conscious_limit if settings.conscious else 0
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
         self._metrics = metrics
+        self._weights = weights
         self._residents = Residents(db, embedder.info if embedder is not None else None, settings.recall.resident)
 
     @contextlib.asynccontextmanager
@@ -129,7 +137,7 @@ class Recaller:
         superseded = [f for f in seen.told if f.status == "historical" and (not query.past or f.never_true)]
         if said or superseded:
             evidence = evidence.only(_worth_saying(evidence.candidates, said, superseded))
-        scored = rank(query, evidence, floor=self._floor() if floor else None, limit=self._limit)
+        scored = rank(query, evidence, floor=self._floor() if floor else None, weights=self._weights, limit=self._limit)
         facts = await self._whole(entity, scored)
         if self._ages and not query.past:
             scored = aged(scored, facts, question.now)
@@ -205,6 +213,10 @@ class Recaller:
     def forget(self, entity: Entity) -> None:
         """Let go of what is held in memory of an entity."""
         self._residents.drop(entity)
+
+    async def settled(self) -> None:
+        """Wait until no copy of a memory is being made."""
+        await self._residents.settled()
 
     async def close(self) -> None:
         """Let go of everything held in memory."""

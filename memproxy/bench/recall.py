@@ -1,0 +1,164 @@
+"""`memproxy bench recall`: how much of the evidence for labelled questions recall brings, and in how few tokens.
+
+The product's own store, index, search and ranking answer, in this process, with one configuration for all data.
+Beside it, mechanisms can be taken out one by one (`--without`), all asked over the same stored vectors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from memproxy import __version__
+from memproxy.bench import recall_report
+from memproxy.bench.dataset import Dataset, Recorded
+from memproxy.bench.scoring import score
+from memproxy.bench.searched import SearchedMemory, moment, searched_memory
+from memproxy.bench.sources import read
+from memproxy.errors import SettingsError
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights
+from memproxy.recall.recall import Recaller
+
+FLOOR = "floor"  # the bar of relevance: without it every question gets its best matches, as in an explicit search
+MECHANISMS = (*(field.name for field in fields(Weights)), FLOOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be measured."""
+
+    data: Sequence[Path]
+    without: Sequence[str] = ()  # each is a run of its own; names joined by + are taken out together
+    conversations: int | None = None
+    store: Path | None = None  # kept, so that a later run need not embed everything again
+    json: Path | None = None
+    compare: Path | None = None
+    html: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A way to ask."""
+
+    name: str
+    weights: Weights = DEFAULT_WEIGHTS
+    floor: bool = True
+
+
+@dataclass
+class Run:
+    """What one data set gave, asked in one way."""
+
+    data: str
+    variant: str
+    rows: list[dict[str, Any]] = field(default_factory=list)  # a question each: qid, category, conversation, measures
+    unlabelled: int = 0
+
+
+def variants(without: Sequence[str]) -> list[Variant]:
+    """The full configuration and those without something. Raises SettingsError for a mechanism nobody knows."""
+    found = [Variant("all")]
+    for said in without:
+        names = said.split("+")
+        for name in names:
+            if name not in MECHANISMS:
+                raise SettingsError(f"--without {name}: there is no such mechanism; known: {', '.join(MECHANISMS)}")
+        off = {name: type(getattr(DEFAULT_WEIGHTS, name))(0) for name in names if name != FLOOR}
+        found.append(Variant(f"without {said}", replace(DEFAULT_WEIGHTS, **off), FLOOR not in names))
+    return found
+
+
+async def measure(plan: Plan, console: Console) -> int:
+    """Run the benchmark and report; the exit code. Raises SettingsError."""
+    chosen = variants(plan.without)
+    data = [_first(read(path), plan.conversations) for path in plan.data]
+    before = recall_report.read(plan.compare) if plan.compare is not None else None
+    with _folder(plan.store) as folder:
+        async with searched_memory(folder) as memory:
+            report = await measured(memory, data, chosen)
+    recall_report.show(report, console)
+    if before is not None:
+        recall_report.show_comparison(before, report, console)
+    if plan.json is not None:
+        plan.json.write_text(json.dumps(report, indent=1) + "\n")
+    if plan.html is not None:
+        from memproxy.bench.recall_page import page
+
+        plan.html.write_text(page(report), encoding="utf-8")
+    return 0
+
+
+async def measured(memory: SearchedMemory, data: Sequence[Dataset], chosen: Sequence[Variant]) -> dict[str, Any]:
+    """Everything that was measured, as it is written to a file."""
+    runs: list[Run] = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        for one in data:
+            filling = progress.add_task(f"{one.name}: turns", total=sum(len(c.turns) for c in one.conversations))
+            for conversation in one.conversations:
+                await memory.ingest(conversation)
+                progress.advance(filling, len(conversation.turns))
+            for variant in chosen:
+                asking = progress.add_task(f"{one.name}: {variant.name}", total=len(one.conversations))
+                runs.append(Run(one.name, variant.name))
+                recaller = memory.asking(variant.weights)
+                try:
+                    for conversation in one.conversations:
+                        await _ask(memory, recaller, variant, conversation, runs[-1])
+                        progress.advance(asking)
+                finally:
+                    await recaller.close()
+    return {
+        "version": __version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "embedder": memory.model,
+        "runs": [asdict(run) for run in runs],
+    }
+
+
+async def _ask(memory: SearchedMemory, recaller: Recaller, variant: Variant, conversation: Recorded, run: Run) -> None:
+    """Every labelled question of a conversation, once it is held in memory as that of whoever speaks is."""
+    turns = {turn.id: turn for turn in conversation.turns}
+    passages = await memory.warm(conversation.id, recaller)
+    for question in conversation.questions:
+        evidence = [id for id in question.evidence if id in turns]
+        if not evidence and not question.evidence_sessions:
+            run.unlabelled += 1
+            continue
+        searched = await memory.search(
+            conversation.id, question.question, moment(question.time), floor=variant.floor, recaller=recaller
+        )
+        run.rows.append(
+            {
+                "qid": question.qid,
+                "category": question.category_name,
+                "conversation": conversation.id,
+                "passages": passages,
+                "milliseconds": round(searched.milliseconds, 3),
+                "found": len(searched.items),
+                "measures": score(searched.items, question, turns),
+            }
+        )
+
+
+def _first(data: Dataset, conversations: int | None) -> Dataset:
+    return Dataset(data.name, data.conversations[:conversations])
+
+
+@contextlib.contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    """Where the store is: a temporary folder, unless one was named."""
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="memproxy-bench-") as folder:
+        yield Path(folder)

@@ -1,0 +1,145 @@
+"""`memproxy bench recall` and its adapter, over a small invented past: both ask the product's own search."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from rich.console import Console
+
+from memproxy.bench import recall, recall_report
+from memproxy.bench.adapter import application
+from memproxy.bench.dataset import Question, RecordedTurn
+from memproxy.bench.recall_page import page
+from memproxy.bench.scoring import Item, score
+from memproxy.bench.searched import SearchedMemory, searched_memory
+from memproxy.bench.sources import read
+from memproxy.errors import SettingsError
+
+SAID = (
+    ("1", "2024-03-15T10:00:00", "Ada", "My sister Wren moved to Tromsø and works nights at the hospital."),
+    ("1", "2024-03-15T10:00:00", "Bo", "Does she like the dark winters?"),
+    ("1", "2024-03-15T10:00:00", "Ada", "She says the northern lights make up for it."),
+    ("2", "2024-05-02T10:00:00", "Ada", "I bought a kayak and named it Petrel."),
+    ("2", "2024-05-02T10:00:00", "Bo", "My own boat leaks, so I sold it."),
+    ("3", "2024-06-20T10:00:00", "Bo", "The plum cake was too sweet for me."),
+)
+TURNS = [
+    {"id": f"t{n}", "session": session, "time": time, "speaker": speaker, "role": None, "text": text, "caption": None}
+    for n, (session, time, speaker, text) in enumerate(SAID)
+]
+QUESTIONS = [
+    {"qid": "q1", "question": "Where does Wren work?", "answer": "a hospital", "evidence": ["t0"]},
+    {"qid": "q2", "question": "What is Ada's kayak called?", "answer": "Petrel", "evidence": ["t3"]},
+    {"qid": "q3", "question": "Who sold a boat?", "answer": "Bo", "evidence": ["t4"]},
+]
+DATA = {
+    "name": "invented",
+    "conversations": [{"id": "c1", "turns": TURNS, "questions": [{**q, "category_name": "single"} for q in QUESTIONS]}],
+}
+HASH = {"embed.provider": "hash"}
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[SearchedMemory]:
+    async with searched_memory(tmp_path, HASH) as memory:
+        yield memory
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "invented.json"
+    path.write_text(json.dumps(DATA))
+    return path
+
+
+async def measured(memory: SearchedMemory, file: Path, *without: str) -> dict[str, Any]:
+    return await recall.measured(memory, [read(file)], recall.variants(without))
+
+
+async def test_the_adapter_gives_the_figures_of_the_benchmark(memory: SearchedMemory, file: Path) -> None:
+    report = await measured(memory, file)
+    transport = httpx.ASGITransport(application(memory))
+    turns = {turn.id: turn for turn in read(file).conversations[0].turns}
+    async with httpx.AsyncClient(transport=transport, base_url="http://adapter") as client:
+        assert (await client.post("/reset", json={})).status_code == 200
+        sent = {"conversation_id": "c1", "turns": TURNS}
+        assert (await client.post("/ingest", json=sent)).json() == {"turns": 6}
+        for question, row in zip(QUESTIONS, report["runs"][0]["rows"], strict=True):
+            asked = {"conversation_id": "c1", "query": question["question"], "k": 200, "now": None}
+            results = (await client.post("/search", json=asked)).json()["results"]
+            items = [Item(tuple(found["ids"]), found["text"]) for found in results]
+            labelled = Question(str(question["qid"]), "", "single", list(question["evidence"]), question["answer"])
+            assert score(items, labelled, turns) == row["measures"]
+        refused = await client.post("/search", json={"query": "whose?"})
+        assert refused.status_code == 400
+        assert "conversation_id" in refused.json()["error"]
+
+
+async def test_results_can_be_compared_shown_and_plotted(memory: SearchedMemory, file: Path) -> None:
+    report = await measured(memory, file, "spread", "session+named", "floor")
+    assert [run["variant"] for run in report["runs"]] == [
+        "all",
+        "without spread",
+        "without session+named",
+        "without floor",
+    ]
+    assert recall_report.mean(report["runs"][0], "RB@2000") == 100
+    written = io.StringIO()
+    recall_report.show(report, Console(file=written, width=200))
+    recall_report.show_comparison(report, report, Console(file=written, width=200))
+    assert "without spread" in written.getvalue()
+    assert "+0.0 (+0.0, +0.0)" in written.getvalue()
+    drawn = page(report)
+    assert drawn.count("<svg") == 2
+    assert "without session+named" in drawn
+
+
+def test_an_unknown_mechanism_is_named_with_those_there_are() -> None:
+    with pytest.raises(SettingsError, match=r"sprad.*spread"):
+        recall.variants(["sprad"])
+
+
+def test_what_does_not_fit_a_budget_is_skipped_and_the_same_text_charged_once() -> None:
+    turns = {name: RecordedTurn(name, name, "2024-01-01", "user", name) for name in "abc"}
+    items = [Item(("a",), "x" * 1600), Item(("b",), "y" * 800), Item(("b",), "y" * 800), Item(("c",), "Petrel " * 100)]
+    found = score(items, Question("q", "?", "all", ["b", "c"], "the Petrel"), turns)
+    assert (found["R@5"], found["used@500"], found["used@1000"]) == (1.0, 400, 775)
+    assert (found["RB@500"], found["RB@1000"], found["allB@1000"]) == (0.0, 1.0, 1.0)
+    assert (found["AB@500"], found["AB@1000"]) == (0.0, 1.0)
+    assert (found["MRR"], found["S@1"]) == (0.5, 0.0)
+
+
+def test_a_file_in_the_shape_of_longmemeval_is_read(tmp_path: Path) -> None:
+    asked = {
+        "question_id": "g1", "question_type": "single-session-user", "question": "What is my dog called?",
+        "answer": "Juniper", "question_date": "2023/05/30 (Tue) 23:40", "haystack_dates": ["2023/05/20 (Sat) 02:21"],
+        "haystack_session_ids": ["s1"], "answer_session_ids": ["s1"],
+        "haystack_sessions": [[{"role": "user", "content": "My dog Juniper barks.", "has_answer": True}]],
+    }  # fmt: skip
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps([asked]))
+    [conversation] = read(path).conversations
+    [question] = conversation.questions
+    assert question.evidence == [conversation.turns[0].id]
+    assert question.evidence_sessions == ["s1"]
+    assert (conversation.turns[0].time, question.time) == ("2023-05-20T02:21:00+00:00", "2023-05-30T23:40:00+00:00")
+
+
+def test_a_folder_of_own_chats_is_one_past_with_questions(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "My dog is Juniper."}, {"role": "assistant", "content": "A fine name."}]
+    (tmp_path / "dogs.json").write_text(json.dumps({"messages": said}))
+    (tmp_path / "boats.json").write_text(json.dumps([{"role": "user", "content": "I sold it.", "time": "2024-01-02"}]))
+    questions = [{"question": "My dog?", "evidence": ["dogs:1"]}, {"question": "My boat?", "evidence": ["boats"]}]
+    (tmp_path / "questions.json").write_text(json.dumps(questions))
+    [past] = read(tmp_path).conversations
+    assert [turn.id for turn in past.turns] == ["boats:1", "dogs:1", "dogs:2"]
+    assert [question.evidence for question in past.questions] == [["dogs:1"], ["boats:1"]]
+    (tmp_path / "questions.json").write_text(json.dumps([{"question": "?", "evidence": ["cats:1"]}]))
+    with pytest.raises(SettingsError, match="cats:1"):
+        read(tmp_path)
