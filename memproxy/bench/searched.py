@@ -20,8 +20,9 @@ import msgspec
 
 from memproxy.bench.dataset import Recorded, RecordedTurn
 from memproxy.bench.scoring import Item
+from memproxy.context.days import day_of
 from memproxy.context.phrases import phrase
-from memproxy.context.render import day_of, render
+from memproxy.context.render import render
 from memproxy.embedders import open_embedder
 from memproxy.interfaces import Embedder, Vectors
 from memproxy.lifecycle.curation import PastTurn
