@@ -6,6 +6,7 @@ MemproxyError
 ├── StoreError            the database cannot be used
 │   └── StoreUnavailable  … for now (locked, full, gone): try again later
 ├── EmbedderError         no vectors can be made
+│   └── EmbedderDown      … of no text at all; may pass
 ├── ProviderError         a model call failed
 │   ├── ProviderBusy      … for now: 429, 5xx, a timeout; may carry how long to wait
 │   │   └── EmptyAnswer   … no word of an answer: thoughts may have used up the limit
@@ -47,6 +48,14 @@ class StoreUnavailable(StoreError):
 
 class EmbedderError(MemproxyError):
     """The embedding model is missing, corrupt, or failed."""
+
+
+class EmbedderDown(EmbedderError):
+    """The embedding model fails whatever the text. `passing`: trying again later may help."""
+
+    def __init__(self, message: str, passing: bool = True) -> None:
+        super().__init__(message)
+        self.passing = passing
 
 
 class ProviderError(MemproxyError):

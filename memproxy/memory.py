@@ -19,10 +19,10 @@ from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Database
 from memproxy.lifecycle.asking import Conversation, Heard, hear
 from memproxy.lifecycle.composing import Composed, Composer
+from memproxy.lifecycle.embedding import Indexer
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.fetched import awaited, ended, put_fetched
 from memproxy.lifecycle.history import kept_key, read_history
-from memproxy.lifecycle.indexing import Indexer
 from memproxy.lifecycle.recording import Recorder
 from memproxy.lifecycle.worker import Worker
 from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Placement, Reply, Turn

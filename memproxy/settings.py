@@ -71,6 +71,11 @@ class Secret:
         """Whether this is `env:NAME` or `file:PATH`, and not the secret itself."""
         return self._said.startswith(("env:", "file:"))
 
+    @property
+    def pointer(self) -> str | None:
+        """`env:NAME` or `file:PATH`; None where this is the secret itself."""
+        return self._said if self.points_elsewhere else None
+
     def reveal(self) -> str:
         """The secret itself: what `env:NAME` or `file:PATH` points to. Raises SettingsError naming what is missing."""
         kind, _, where = self._said.partition(":")
@@ -169,6 +174,7 @@ class Embed(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_tokens: Positive | None = None
     query_prefix: str | None = None
     document_prefix: str | None = None
+    reembed: Literal["background", "manual"] = "background"  # how vectors of another model are made anew
 
 
 class Recall(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):

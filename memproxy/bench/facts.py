@@ -95,7 +95,7 @@ async def measure(plan: Plan, out: Console, json_output: bool) -> int:
             settings = _settings(Path(folder), model.url)
             async with open_parts(settings) as parts:
                 if parts.embedder is None:
-                    out.print(f"no embedder: {parts.embedder_problem}")
+                    out.print(f"no embedder: {parts.embedders.problem}")
                     return 1
                 figures = await _Run(plan, parts, model, out).all()
     if json_output:

@@ -24,9 +24,10 @@ from memproxy.context.days import day_of
 from memproxy.context.phrases import phrase
 from memproxy.context.render import render
 from memproxy.embedders import open_embedder
+from memproxy.embedders.live import Embedders
 from memproxy.interfaces import Embedder, Vectors
 from memproxy.lifecycle.curation import PastTurn
-from memproxy.lifecycle.indexing import Indexer
+from memproxy.lifecycle.embedding import Indexer
 from memproxy.model import EmbedderInfo, Entity, Scored
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights
 from memproxy.recall.recall import Found, Recaller
@@ -87,7 +88,7 @@ class SearchedMemory:
 
     def asking(self, weights: Weights = DEFAULT_WEIGHTS) -> Recaller:
         """A way to ask this memory."""
-        return Recaller(self._parts.db, self._embedder, self._parts.settings, self._parts.metrics, weights)
+        return Recaller(self._parts.db, Embedders(self._embedder), self._parts.settings, self._parts.metrics, weights)
 
     async def ingest(self, conversation: Recorded) -> int:
         """Store and embed a conversation, unless it is there; how many turns were new."""
@@ -101,7 +102,7 @@ class SearchedMemory:
         for id, turn in zip(ids, conversation.turns, strict=True):
             recorded[id].append(turn.id)
         self._recorded[conversation.id] = recorded
-        indexer = Indexer(self._parts.db, self._embedder)
+        indexer = Indexer(self._parts.db, Embedders(self._embedder))
         while await indexer.step():
             pass
         return await self._stored(entity) - before
@@ -118,7 +119,7 @@ class SearchedMemory:
         """What would be put into a request that asks this, best first; then rendered, as it would be, for the clock."""
         entity, asks = Entity(conversation_id), recaller or self.recaller
         async with asks.asked(question, now=now, floor=floor) as asked:
-            await asked.vector()
+            await asked.vector(self._embedder)
             started = time.perf_counter()
             found = await asks.find(entity, asked, floor=floor)
             render(found.scored, found.standing, budget_tokens=2000, timezone="UTC", phrases=found.notes)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.errors import EmbedderError
 from memproxy.interfaces import Embedder
 from memproxy.model import EmbedderInfo
-from memproxy.settings import Embed
+from memproxy.settings import Embed, is_loopback
 
 # Provider → where its factory stands; a factory takes the `embed` settings and may raise EmbedderError.
 PROVIDERS = {
@@ -21,6 +22,14 @@ PROVIDERS = {
 def is_remote(settings: Embed) -> bool:
     """Whether the configured embedder is behind an API."""
     return settings.provider in EMBEDDERS
+
+
+def is_here(settings: Embed) -> bool:
+    """Whether no other machine is spoken to."""
+    if not is_remote(settings):
+        return True
+    address = settings.base_url or EMBEDDERS[settings.provider].access.address or ""
+    return is_loopback(urlsplit(address).hostname or "")
 
 
 def trouble(embedder: Embedder | None) -> str | None:
@@ -47,6 +56,16 @@ async def open_embedder(settings: Embed, known: EmbedderInfo | None = None) -> E
         await embedder.close()
         raise
     return embedder
+
+
+async def open_unseen(settings: Embed, known: EmbedderInfo) -> Embedder:
+    """A remote embedder of which everything is known; nothing is asked of it yet.
+
+    Raises SettingsError where a setting or key is missing.
+    """
+    from memproxy.embedders.remote import open_remote
+
+    return await open_remote(settings, known, probe=False)
 
 
 def make_embedder(settings: Embed) -> Embedder:

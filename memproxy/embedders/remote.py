@@ -15,8 +15,9 @@ from memproxy.calling.access import resolve
 from memproxy.calling.connections import Connections, check_status
 from memproxy.embedders.calibration import calibrate_remote
 from memproxy.embedders.catalog import EMBEDDERS, prefixes
+from memproxy.embedders.each import near_nothing
 from memproxy.embedders.shapes import SHAPES, Kind, Route, Shape
-from memproxy.errors import EmbedderError, ProviderBusy, ProviderError, SettingsError
+from memproxy.errors import EmbedderDown, EmbedderError, ProviderBusy, ProviderError, SettingsError
 from memproxy.interfaces import Vectors
 from memproxy.model import EmbedderInfo
 from memproxy.settings import Embed
@@ -98,7 +99,7 @@ class RemoteEmbedder:
             return await self._piece([texts[0][:SHORTENED]])
         await self._calls.vectors(["probe"], "document", self.info.dimensions)  # or it is not the text's fault
         log.warning("%s refuses a text of %d characters; it is found by words alone", self.info.model, len(texts[0]))
-        return _near_nothing(texts[0], self.info.dimensions)
+        return near_nothing(texts[0], self.info.dimensions)
 
     async def _patiently(self, texts: Sequence[str]) -> Vectors:
         """The vectors, tried again where a call fails for now."""
@@ -146,7 +147,7 @@ class Calls:
             raise ProviderError("no-vectors") from None
         return _unit(rows, len(texts), dimensions)
 
-    def failure(self, error: ProviderError) -> EmbedderError:
+    def failure(self, error: ProviderError) -> EmbedderDown:
         """What to tell of a call that failed."""
         hint = {
             "status-401": " (the key is refused)",
@@ -156,7 +157,8 @@ class Calls:
             "status-404": " (no such model or address)",
         }
         where = urlsplit(self._route.base_url).netloc.rpartition("@")[2]
-        return EmbedderError(f"{self._provider} at {where}: {error.reason}{hint.get(error.reason, '')}")
+        told = f"{self._provider} at {where}: {error.reason}{hint.get(error.reason, '')}"
+        return EmbedderDown(told, passing=isinstance(error, ProviderBusy))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -176,14 +178,6 @@ def _unit(rows: np.ndarray, count: int, dimensions: int | None) -> Vectors:
     return unit
 
 
-def _near_nothing(text: str, dimensions: int) -> Vectors:
-    """A fixed direction of a text: in so many dimensions, square to everything else as good as surely."""
-    seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
-    row = np.random.default_rng(seed).standard_normal((1, dimensions))
-    vector: Vectors = (row / np.linalg.norm(row)).astype(np.float32)
-    return vector
-
-
 def _pieces(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
     for start in range(0, len(texts), size):
         yield texts[start : start + size]
@@ -197,8 +191,8 @@ def _first(failed: BaseExceptionGroup[ProviderError]) -> ProviderError:
     return error
 
 
-async def open_remote(settings: Embed, known: EmbedderInfo | None = None) -> RemoteEmbedder:
-    """Ask the provider for a first vector, and measure its model unless that is `known`.
+async def open_remote(settings: Embed, known: EmbedderInfo | None = None, probe: bool = True) -> RemoteEmbedder:
+    """Ask the provider for a first vector, and measure its model unless that is `known` (then `probe` may be left out).
 
     Raises SettingsError where a key, address or model is missing, EmbedderError where no usable vector comes in time;
     of a known model none need come, as long as it fails for now only.
@@ -215,11 +209,14 @@ async def open_remote(settings: Embed, known: EmbedderInfo | None = None) -> Rem
     query_prefix = usual[0] if settings.query_prefix is None else settings.query_prefix
     document_prefix = usual[1] if settings.document_prefix is None else settings.document_prefix
     failing: str | None = None
+    if known is not None and not probe:
+        return RemoteEmbedder(calls, known, row.batch, query_prefix, document_prefix)
     try:
         found = await _first_vector(calls, document_prefix, wanted)
         if known is None or known.dimensions != found:
             levels = await _measured(calls, found, row.batch, query_prefix, document_prefix)
-            known = EmbedderInfo(f"{settings.provider}/{model}@{found}", found, *levels)
+            name = f"{settings.provider}/{model}@{found}{_marked(document_prefix, usual[1])}"
+            known = EmbedderInfo(name, found, *levels)
     except (TimeoutError, ProviderError) as error:
         told = ProviderBusy(f"no vector within {PROBE_SECONDS:.0f} s") if isinstance(error, TimeoutError) else error
         if known is None or not isinstance(told, ProviderBusy):
@@ -233,6 +230,11 @@ async def open_remote(settings: Embed, known: EmbedderInfo | None = None) -> Rem
     embedder = RemoteEmbedder(calls, known, row.batch, query_prefix, document_prefix)
     embedder.failing = failing
     return embedder
+
+
+def _marked(prefix: str, usual: str) -> str:
+    """What a prefix of one's own adds to a model's name: with another, the same text has another vector."""
+    return "" if prefix == usual else f"~{hashlib.sha256(prefix.encode()).hexdigest()[:6]}"
 
 
 async def _first_vector(calls: Calls, prefix: str, wanted: int | None) -> int:

@@ -113,7 +113,7 @@ class Composer:
         self, entity: Entity, query: str, now: datetime, timezone: str
     ) -> tuple[ContextBlock | None, Skip | None]:
         """The block for a message, or why there is none. Stores nothing."""
-        async with self._recaller.asked(query, now=now) as question:
+        async with self._recaller.asked(query, now=now, entity=entity) as question:
             found = await self._recaller.find(entity, question)
         beside = await self._besides.read(entity, now, Wanted(), found)
         return self._rendered(found, beside, self._budget, timezone)
@@ -183,7 +183,7 @@ class Composer:
 
     def _asked(self, ask: Ask) -> AbstractAsyncContextManager[Question]:
         words = "\n".join(mask_secrets(one.message.text) for one in ask.query)
-        return self._recaller.asked(words, now=ask.conversation.time)
+        return self._recaller.asked(words, now=ask.conversation.time, entity=ask.conversation.entity)
 
     async def _find(self, ask: Ask, question: Question) -> Found:
         present = asyncio.create_task(self._present(ask))

@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from memproxy.embedders.live import Embedders
 from memproxy.errors import EmbedderError, Problem, SwitchedOff
 from memproxy.extraction.gate import trivial
 from memproxy.extraction.reconcile import Policy
-from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
+from memproxy.interfaces import Clock, Connection, Database, Vectors
 from memproxy.lifecycle import corrections, removals
 from memproxy.lifecycle.corrections import existing
 from memproxy.lifecycle.denials import Denials, hide_denied
+from memproxy.lifecycle.embedding import embedder_of
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import turn_passages
 from memproxy.lifecycle.learning import Grounds, learn
@@ -51,14 +53,14 @@ class Curator:
     def __init__(
         self,
         db: Database,
-        embedder: Embedder | None,
+        embedders: Embedders,
         secret: bytes,
         clock: Clock,
         learning: bool,
         policy: Policy | None = None,
     ) -> None:
         self._db = db
-        self._embedder = embedder
+        self._embedders = embedders
         self._secret = secret
         self._clock = clock
         self._learning = learning
@@ -73,8 +75,7 @@ class Curator:
         """
         quote = mask_secrets(draft.quote) if draft.quote else None
         draft = replace(draft, text=mask_secrets(draft.text), quote=quote, stated=True)
-        vectors = await self._vectors([draft.text])
-        info = self._embedder.info if self._embedder is not None and vectors is not None else None
+        vectors, info = await self._vector(entity, draft.text)
 
         async def apply(conn: Connection) -> Fact | None:
             now = self._clock.now()
@@ -275,13 +276,15 @@ class Curator:
         await sessions.touch(conn, entity, session_id, key, past.time)
         return turn.id
 
-    async def _vectors(self, texts: Sequence[str]) -> Vectors | None:
-        if self._embedder is None:
-            return None
+    async def _vector(self, entity: Entity, text: str) -> tuple[Vectors | None, EmbedderInfo | None]:
+        """A statement's vector, shape (1, dimensions), and its model; neither where there is none to be had."""
+        embedder = await embedder_of(self._db, self._embedders, entity)
+        if embedder is None:
+            return None, None
         try:
-            return await self._embedder.embed_documents([embedding_text(text, "user") for text in texts])
+            return await embedder.embed_documents([embedding_text(text, "user")]), embedder.info
         except EmbedderError:
-            return None  # stored without a vector; the indexer catches up
+            return None, None  # stored without a vector; the indexer catches up
 
 
 def _masked(changes: Mapping[str, Any]) -> dict[str, Any]:

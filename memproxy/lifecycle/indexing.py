@@ -1,38 +1,25 @@
-"""Texts into passages, at once, and passages into vectors, in the background.
+"""Texts into passages: a turn or fact is searchable by its words in the very transaction that stores it.
 
-A turn or fact is searchable by its words in the very transaction that stores it; its vector follows.
+Its vector follows in the background (`embedding.py`).
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import logging
 import re
 from collections.abc import Sequence
 
-from memproxy.errors import MemproxyError, StoreError, places
-from memproxy.interfaces import Connection, Database, Embedder
+from memproxy.interfaces import Connection
 from memproxy.model import Entity, Fact, Passage, Turn
-from memproxy.recall.passages import embedding_text, split
+from memproxy.recall.passages import split
 from memproxy.recall.terms import index_terms, terms
 from memproxy.store import facts as fact_rows
 from memproxy.store import passages as passage_rows
-from memproxy.store import receipts, search
+from memproxy.store import receipts
 from memproxy.store import turns as turn_rows
-from memproxy.store import vectors as vectors_rows
 from memproxy.trust import looks_like_instruction
 
-log = logging.getLogger(__name__)
-
-BATCH = 32
 MOST_REPETITIONS = 500  # turns looked at for a fact's words, the newest
 SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
-# Seconds in which new passages wait for their vectors: a program asks the next thing as soon as it has its answer, and
-# that question's own vector is waited for.
-PAUSE = 0.1
-PAUSE_WITHOUT_STORE = 0.5
-PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
 
 
 def turn_passages(
@@ -145,74 +132,3 @@ def repetitions(text: str, words: str) -> list[tuple[int, int]]:
         return literal
     said_again = [match.span() for match in SENTENCE.finditer(text) if wanted <= set(terms(match[0]))]
     return literal + said_again
-
-
-class Indexer:
-    """Gives vectors to passages that have none, newest entity's first, for as long as the server runs."""
-
-    def __init__(self, db: Database, embedder: Embedder) -> None:
-        self._db = db
-        self._embedder = embedder
-        self._wake = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._hurry = asyncio.Event()  # somebody waits
-        self.failing: str | None = None  # why no vectors are made at the moment
-
-    def wake(self) -> None:
-        """There may be new passages."""
-        self._idle.clear()
-        self._wake.set()
-
-    async def idle(self) -> None:
-        """Wait until every passage has a vector (or making them fails)."""
-        if not self._idle.is_set():
-            self._hurry.set()
-        await self._idle.wait()
-
-    async def run(self) -> None:
-        """Work until cancelled."""
-        self.wake()
-        while True:
-            await self._wake.wait()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), PAUSE)
-            self._wake.clear()
-            try:
-                while await self.step():
-                    pass
-                self.failing = None
-            except StoreError as error:  # `ready` tells of it by itself, and it may be over in a moment
-                log.warning("passages wait for the database: %s", type(error).__name__)
-                self._idle.set()
-                await asyncio.sleep(PAUSE_WITHOUT_STORE)
-                self.wake()
-                continue
-            except Exception as error:  # whatever it is, words go on being found and the next try is in a moment
-                self.failing = type(error).__name__
-                where = "" if isinstance(error, MemproxyError) else f" at {places(error)}"
-                log.warning("passages wait for their vectors: %s%s", self.failing, where)
-                self._idle.set()
-                await asyncio.sleep(PAUSE_AFTER_FAILURE)
-                self.wake()
-                continue
-            if not self._wake.is_set():
-                self._hurry.clear()
-                self._idle.set()
-
-    async def step(self) -> int:
-        """Embed one batch; how many passages it had."""
-        model = self._embedder.info.model
-        waiting = await self._db.read(lambda conn: search.unembedded(conn, model, BATCH))
-        if not waiting:
-            return 0
-        vectors = await self._embedder.embed_documents([embedding_text(w.text, w.speaker) for w in waiting])
-        by_entity: dict[Entity, list[tuple[int, int]]] = {}
-        for index, passage in enumerate(waiting):
-            by_entity.setdefault(passage.entity, []).append((passage.passage_id, index))
-
-        async def store(conn: Connection) -> None:
-            for entity, rows in by_entity.items():
-                await vectors_rows.add_vectors(conn, entity, model, [(pid, vectors[i]) for pid, i in rows])
-
-        await self._db.write(store)
-        return len(waiting)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from memproxy.embedders.each import embed_each
+from memproxy.embedders.live import Embedders
 from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
 from memproxy.extraction.extract import Extracted
@@ -14,8 +16,9 @@ from memproxy.extraction.lifetimes import Lifetimes
 from memproxy.extraction.packs import load
 from memproxy.extraction.reconcile import Policy, Reject
 from memproxy.extraction.slots import Slots
-from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
+from memproxy.interfaces import Clock, Connection, Database, Vectors
 from memproxy.lifecycle.denials import Denials
+from memproxy.lifecycle.embedding import embedder_of
 from memproxy.lifecycle.known import Known
 from memproxy.lifecycle.learning import Grounds, Learned, learn
 from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
@@ -59,7 +62,7 @@ class Learner:
     def __init__(
         self,
         db: Database,
-        embedder: Embedder | None,
+        embedders: Embedders,
         client: ChatClient,
         policy: Policy,
         clock: Clock,
@@ -73,7 +76,7 @@ class Learner:
         zone, where a second look is wanted.
         """
         self._db = db
-        self._embedder = embedder
+        self._embedders = embedders
         self._client = client
         self._policy = policy
         self._clock = clock
@@ -98,7 +101,7 @@ class Learner:
         accepted, unwanted = await self._db.read(lambda conn: self._wanted(conn, job.entity, proposed))
         reflected = await self._reflected(job, endpoint, window, accepted, found.calls)
         accepted = reflected.drafts
-        vectors, grounds = await self._embedded(accepted)
+        vectors, grounds = await self._embedded(job.entity, accepted)
         seen = await self._db.read(lambda conn: _look(conn, job.entity, accepted, vectors, grounds))
         doubts = [doubt for doubt in seen.doubts if doubt.key not in reflected.verdicts] if self._asks else []
         judged = await self._judged(endpoint, doubts, found.calls + reflected.calls)
@@ -127,7 +130,7 @@ class Learner:
         """What a second look leaves of the notes, beside what is known of the same things."""
         if self._reflects is None or await self.calls_left(self._clock.now()) - spent < RESERVED:
             return Reflected(notes)
-        vectors, grounds = await self._embedded(notes)
+        vectors, grounds = await self._embedded(job.entity, notes)
         known = await self._db.read(lambda conn: _known(conn, job.entity, notes, vectors, grounds))
         reflected = await reflect(self._client, endpoint, window, notes, known, self._reflects)
         for what, count in reflected.counts.items():
@@ -150,12 +153,13 @@ class Learner:
                 unwanted.append(Learned(draft, Reject(reason), None))
         return tuple(kept), unwanted
 
-    async def _embedded(self, drafts: tuple[FactDraft, ...]) -> tuple[Vectors | None, Grounds]:
+    async def _embedded(self, entity: Entity, drafts: tuple[FactDraft, ...]) -> tuple[Vectors | None, Grounds]:
         """Vectors of drafts; None, and words alone to decide by, where there are none to be had."""
-        if self._embedder is not None and drafts:
+        embedder = await embedder_of(self._db, self._embedders, entity) if drafts else None
+        if embedder is not None:
             texts = [embedding_text(draft.text, speaker_of(draft.source_role)) for draft in drafts]
             try:
-                return await self._embedder.embed_documents(texts), Grounds(self._embedder.info, self._policy)
+                return await embed_each(embedder, texts), Grounds(embedder.info, self._policy)
             except EmbedderError:
                 pass  # stored without: the indexer catches up when the embedder returns
         return None, Grounds(None, self._policy)

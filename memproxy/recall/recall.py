@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from memproxy.embedders.live import Embedders
 from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
 from memproxy.interfaces import Connection, Database, Embedder, Vectors
@@ -38,11 +39,39 @@ class Question:
 
     query: Query
     now: datetime
-    embedding: asyncio.Task[Vectors | None] | None  # under way
+    embedding: Embedding | None  # under way
 
-    async def vector(self) -> Vectors | None:
-        """Its vector, once it is there; None where there will be none."""
-        return await self.embedding if self.embedding is not None else None
+    async def vector(self, embedder: Embedder | None) -> Vectors | None:
+        """Its vector by a model, once it is there; None where there will be none."""
+        return await self.embedding.by(embedder) if self.embedding is not None else None
+
+
+class Embedding:
+    """The making of a question's vector: by the likeliest model from the start, by another where that is wanted."""
+
+    def __init__(
+        self, make: Callable[[Embedder | None], Awaitable[Vectors | None]], likeliest: Embedder | None
+    ) -> None:
+        self._make = make
+        self._tasks: dict[Embedder | None, asyncio.Task[Vectors | None]] = {}
+        self._begin(likeliest)
+
+    def _begin(self, embedder: Embedder | None) -> asyncio.Task[Vectors | None]:
+        async def make() -> Vectors | None:
+            return await self._make(embedder)
+
+        if embedder not in self._tasks:
+            self._tasks[embedder] = asyncio.create_task(make())
+        return self._tasks[embedder]
+
+    async def by(self, embedder: Embedder | None) -> Vectors | None:
+        """The vector, once it is there."""
+        return await self._begin(embedder)
+
+    def cancel(self) -> None:
+        """Whoever asked has gone."""
+        for task in self._tasks.values():
+            task.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +96,7 @@ class _Seen:
     told: Sequence[Fact]  # the facts taken from the proposed turns, where any was superseded
     standing: Sequence[Fact]
     notes: dict[int, Any]
+    floor: float  # the cosine below which nothing is related, of the model whose vectors serve
 
 
 class Recaller:
@@ -75,13 +105,13 @@ class Recaller:
     def __init__(
         self,
         db: Database,
-        embedder: Embedder | None,
+        embedders: Embedders,
         settings: Settings,
         metrics: Metrics,
         weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
         self._db = db
-        self._embedder = embedder
+        self._embedders = embedders
         self._limit = settings.recall.limit
         self._threshold = settings.recall.threshold
         self._ages = settings.recall.decay
@@ -89,18 +119,23 @@ class Recaller:
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
         self._metrics = metrics
         self._weights = weights
-        self._residents = Residents(db, embedder.info if embedder is not None else None, settings.recall.resident)
+        self._residents = Residents(db, embedders, settings.recall.resident)
+        self._models: dict[Entity, str] = {}  # of those who were last seen to be searched by an earlier model
 
     @contextlib.asynccontextmanager
-    async def asked(self, text: str, *, now: datetime, floor: bool = True) -> AsyncIterator[Question]:
+    async def asked(
+        self, text: str, *, now: datetime, floor: bool = True, entity: Entity | None = None
+    ) -> AsyncIterator[Question]:
         """Read a message as a question, which is being embedded from now on, for as long as it takes to `find`.
 
-        `now` resolves "last week"; for `floor` see there.
+        `now` resolves "last week"; for `floor` see there; `entity` tells by which model it is likely to be asked.
         """
         if floor and is_small_talk(text):
             yield Question(read_query(text, now=now), now, None)
             return
-        embedding = asyncio.create_task(self._vector(focus(text)))
+        words = focus(text)
+        likeliest = self._embedders.named(self._models.get(entity) if entity is not None else None)
+        embedding = Embedding(lambda embedder: self._vector(embedder, words), likeliest)
         try:
             await asyncio.sleep(0)  # it begins, and the rest is read meanwhile
             yield Question(read_query(text, now=now), now, embedding)
@@ -137,7 +172,7 @@ class Recaller:
         superseded = [f for f in seen.told if f.status == "historical" and (not query.past or f.never_true)]
         if said or superseded:
             evidence = evidence.only(_worth_saying(evidence.candidates, said, superseded))
-        scored = rank(query, evidence, floor=self._floor() if floor else None, weights=self._weights, limit=self._limit)
+        scored = rank(query, evidence, floor=seen.floor if floor else None, weights=self._weights, limit=self._limit)
         facts = await self._whole(entity, scored)
         if self._ages and not query.past:
             scored = aged(scored, facts, question.now)
@@ -169,6 +204,7 @@ class Recaller:
         What needs no vector goes first: the question is being embedded meanwhile.
         """
         extent = await search.readable(conn, entity)
+        embedder = self._embedder(entity, extent)
         standing = await self._who(conn, entity)
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
@@ -177,14 +213,14 @@ class Recaller:
             if note is not None:
                 for candidate in resident.matched(match):
                     note(candidate, notes)
-            evidence = resident.propose(match, await question.vector())
+            evidence = resident.propose(match, await question.vector(embedder))
         else:
             notes = {}
-            evidence = await self._on_disk(conn, entity, extent, question, kinds)
+            evidence = await self._on_disk(conn, entity, extent, question, kinds, embedder)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
         turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id and extent.superseded})
         told = await fact_rows.of_turns(conn, entity, turn_ids)
-        return _Seen(extent, evidence, told, standing, notes)
+        return _Seen(extent, evidence, told, standing, notes, self._floor(embedder))
 
     async def _on_disk(
         self,
@@ -193,6 +229,7 @@ class Recaller:
         extent: search.Extent,
         question: Question,
         kinds: Sequence[ItemKind] | None,
+        embedder: Embedder | None,
     ) -> Evidence:
         """What the indexes say to a question, of a memory without a copy."""
         terms = question.query.terms
@@ -200,8 +237,8 @@ class Recaller:
         matched = await search.matching(
             conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
         )
-        model = self._embedder.info.model if self._embedder is not None else None
-        proposal = await search.with_nearest(conn, matched, await question.vector(), model)
+        model = embedder.info.model if embedder is not None else None
+        proposal = await search.with_nearest(conn, matched, await question.vector(embedder), model)
         return gather(
             terms,
             proposal.candidates,
@@ -213,6 +250,7 @@ class Recaller:
     def forget(self, entity: Entity) -> None:
         """Let go of what is held in memory of an entity."""
         self._residents.drop(entity)
+        self._models.pop(entity, None)
 
     async def settled(self) -> None:
         """Wait until no copy of a memory is being made."""
@@ -222,19 +260,30 @@ class Recaller:
         """Let go of everything held in memory."""
         await self._residents.close()
 
-    def _floor(self) -> float:
+    def _embedder(self, entity: Entity, extent: search.Extent) -> Embedder | None:
+        """The embedder of the model by whose vectors somebody is searched: an earlier one until they are made anew."""
+        current = self._embedders.current
+        if extent.model is None or (current is not None and extent.model == current.info.model):
+            self._models.pop(entity, None)
+        else:
+            self._models[entity] = extent.model
+        return self._embedders.named(extent.model)
+
+    def _floor(self, embedder: Embedder | None) -> float:
         """The cosine below which nothing counts as related: set, or calibrated for the embedder."""
         if self._threshold is not None:
             return self._threshold
-        return self._embedder.info.floor if self._embedder is not None else 0.0
+        return embedder.info.floor if embedder is not None else 0.0
 
-    async def _vector(self, text: str) -> Vectors | None:
+    async def _vector(self, embedder: Embedder | None, text: str) -> Vectors | None:
         """A question's vector, or None where there is no embedder or it takes too long: words alone will do then."""
-        if self._embedder is None:
+        if embedder is None:
+            if reason := self._embedders.why_none:
+                self._metrics.recall_lexical.labels(reason).inc()
             return None
         try:
             async with asyncio.timeout(self._patience):
-                return await self._embedder.embed_query(text)
+                return await embedder.embed_query(text)
         except TimeoutError:
             self._metrics.recall_lexical.labels("slow").inc()
         except EmbedderError:

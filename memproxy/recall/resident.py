@@ -48,8 +48,8 @@ class Resident:
     def __init__(self, entity: Entity, revision: int, embedder: EmbedderInfo | None) -> None:
         self.revision = revision
         self.notes: dict[int, Any] = {}  # see `Found`
+        self.embedder = embedder  # the model of whose vectors this is a copy
         self._entity = entity
-        self._embedder = embedder
         self._vectors_changed = -1  # what of the vectors has been read, as the entity's row counts it
         self._candidates: list[Candidate] = []
         self._columns = Columns()
@@ -74,8 +74,8 @@ class Resident:
                 if not found:
                     return False
                 self._add(found)
-            if self._embedder is not None and extent.vectors_changed != self._vectors_changed:
-                await self._see(conn, self._embedder)
+            if self.embedder is not None and extent.vectors_changed != self._vectors_changed:
+                await self._see(conn, self.embedder)
                 self._vectors_changed = extent.vectors_changed
             return True
 

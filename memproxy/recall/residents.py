@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 
+from memproxy.embedders.live import Embedders
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Database
 from memproxy.model import EmbedderInfo, Entity
@@ -16,9 +17,9 @@ from memproxy.store.search import Extent
 class Residents:
     """The copies held now, of those who spoke last, `room` passages in all."""
 
-    def __init__(self, db: Database, embedder: EmbedderInfo | None, room: int) -> None:
+    def __init__(self, db: Database, embedders: Embedders, room: int) -> None:
         self._db = db
-        self._embedder = embedder
+        self._embedders = embedders
         self._room = room
         self._held: OrderedDict[Entity, Resident] = OrderedDict()
         self._loading: dict[Entity, asyncio.Task[None]] = {}
@@ -32,7 +33,7 @@ class Residents:
         resident = self._held.get(entity)
         if resident is None:
             return None
-        if await resident.catch_up(conn, extent):
+        if resident.embedder == self._info(extent) and await resident.catch_up(conn, extent):
             if entity in self._held:
                 self._held.move_to_end(entity)
             return resident
@@ -48,7 +49,7 @@ class Residents:
     async def _load(self, entity: Entity) -> None:
         async def read(conn: Connection) -> Resident | None:
             extent = await search.extent(conn, entity)
-            resident = Resident(entity, extent.revision, self._embedder)
+            resident = Resident(entity, extent.revision, self._info(extent))
             return resident if await resident.catch_up(conn, extent) else None
 
         try:
@@ -61,6 +62,11 @@ class Residents:
             self._held[entity] = resident
             while sum(map(len, self._held.values())) > self._room:
                 self._held.popitem(last=False)
+
+    def _info(self, extent: Extent) -> EmbedderInfo | None:
+        """The model that somebody is searched by, where there is an embedder of it."""
+        embedder = self._embedders.named(extent.model)
+        return embedder.info if embedder is not None else None
 
     def drop(self, entity: Entity) -> None:
         """Let go of everything of an entity."""

@@ -63,7 +63,7 @@ def _off(app: App) -> list[str]:
     if not settings.memory.enabled:
         reasons.append("memory: memory.enabled is false; requests pass through untouched")
     if parts.embedder is None:
-        reasons.append(f"search by meaning: {parts.embedder_problem}; recall goes by words alone")
+        reasons.append(f"search by meaning: {parts.embedders.problem}; recall goes by words alone")
     if parts.plan.off:
         reasons.append("learning facts: see extraction; turns are still stored and recalled")
     return reasons

@@ -13,22 +13,24 @@ from zoneinfo import ZoneInfo
 
 from memproxy.clock import SystemClock
 from memproxy.embedders import trouble
+from memproxy.embedders.live import Embedders
 from memproxy.errors import StoreError
 from memproxy.events import Metrics
 from memproxy.interfaces import Clock, Connection, Embedder
 from memproxy.lifecycle.curation import Curator
 from memproxy.lifecycle.disputes import Disputes
+from memproxy.lifecycle.embedding import Indexer
 from memproxy.lifecycle.expiry import expire
 from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
-from memproxy.lifecycle.indexing import Indexer
 from memproxy.lifecycle.learner import Learner, policy_of
 from memproxy.lifecycle.profile import Profiles
+from memproxy.lifecycle.reembedding import Reembedder
 from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
 from memproxy.providers.client import ChatClient
 from memproxy.recall.recall import Recaller
-from memproxy.server.embedding import embedder_of
+from memproxy.server.embedding import Opening
 from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
 from memproxy.store import entities, erasure, jobs, meta, placed, receipts, turns
@@ -47,11 +49,11 @@ class Parts:
 
     settings: Settings
     db: SqliteDatabase
-    embedder: Embedder | None
-    embedder_problem: str | None
+    opening: Opening
     plan: ExtractionPlan
     recaller: Recaller
     indexer: Indexer | None
+    reembedder: Reembedder
     learner: Learner
     worker: Worker
     memory: Memory
@@ -66,13 +68,23 @@ class Parts:
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _named: bool = False
 
+    @property
+    def embedders(self) -> Embedders:
+        """What can be embedded with now."""
+        return self.opening.embedders
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The configured embedder."""
+        return self.embedders.current
+
     # --- background work -------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin the background work: vectors, extraction, pruning."""
         loops = [self._prune(), self._expire()]
         if self.indexer is not None:
-            loops.append(self.indexer.run())
+            loops += [self.indexer.run(), self._reembed(self.indexer)]
         if self.plan.off is None:
             loops += [self.worker.run() for _ in range(self.settings.extraction.concurrency)]
         self._tasks = [asyncio.get_running_loop().create_task(loop) for loop in loops]
@@ -85,6 +97,13 @@ class Parts:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
+
+    async def _reembed(self, indexer: Indexer) -> None:
+        """Wait for the embedder, where it is away, and then bring everybody over who is searched by another model."""
+        await self.opening.arrive()
+        indexer.wake()
+        if self.embedders.replaced and self.settings.embed.reembed == "background":
+            await self.reembedder.run(indexer)
 
     async def _prune(self) -> None:
         """Drop old receipts and finished jobs, for as long as the server runs."""
@@ -165,7 +184,7 @@ class Parts:
         except StoreError as error:
             reasons.append(f"store: {error}")
         if self.embedder is None:
-            reasons.append(f"embedder: {self.embedder_problem}")
+            reasons.append(f"embedder: {self.embedders.problem}")
         elif self.indexer is not None and self.indexer.failing:
             reasons.append(f"embedder: {trouble(self.embedder) or self.indexer.failing}")
         elif failing := trouble(self.embedder):
@@ -239,22 +258,22 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         stack.push_async_callback(db.close)
         secret = await db.write(meta.secret)
         named = await db.read(entities.named_seen)
-        embedder, problem = await embedder_of(settings, db)
-        if embedder is not None:
-            stack.push_async_callback(embedder.close)
+        opening = Opening(settings, db)
+        stack.push_async_callback(opening.embedders.close)
+        embedders = await opening.open()
         mark = HopMark(secret, clock)
         client = ChatClient(settings.llm.timeout, settings.llm.options, mark.headers)
         stack.push_async_callback(client.close)
         plan = plan_extraction(settings, secret)
         zone = ZoneInfo(settings.timezone)
-        recaller = Recaller(db, embedder, settings, metrics)
+        recaller = Recaller(db, embedders, settings, metrics)
         stack.push_async_callback(recaller.close)
-        indexer = Indexer(db, embedder) if embedder is not None else None
+        indexer = Indexer(db, embedders) if embedders.current is not None or embedders.failing else None
         policy = policy_of(settings.facts)
         asks = settings.facts.gate == "model" or (settings.facts.gate == "auto" and plan.own is not None)
         learner = Learner(
             db,
-            embedder,
+            embedders,
             client,
             policy,
             clock,
@@ -266,15 +285,15 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         )
         worker = Worker(db, learner, client, plan, settings.extraction, zone, clock, metrics)
         memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)
-        curator = Curator(db, embedder, secret, clock, learning=plan.own is not None, policy=policy)
+        curator = Curator(db, embedders, secret, clock, learning=plan.own is not None, policy=policy)
         yield Parts(
             settings,
             db,
-            embedder,
-            problem,
+            opening,
             plan,
             recaller,
             indexer,
+            Reembedder(db, embedders),
             learner,
             worker,
             memory,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from memproxy.errors import StoreError
-from memproxy.store import meta
 from memproxy.store.connection import SqliteConnection
 
 _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -55,13 +54,17 @@ async def migrate(conn: SqliteConnection, steps: list[Migration] | None = None) 
 
 async def _missing(conn: SqliteConnection, known: list[Migration]) -> list[Migration]:
     recorded = await conn.execute("SELECT name FROM sqlite_schema WHERE name = 'schema_migrations'")
-    version = await meta.version(conn) if recorded else 0
+    applied = await _applied(conn) if recorded else set()
     newest = known[-1].version if known else 0
-    if version > newest:
+    if (version := max(applied, default=0)) > newest:
         raise StoreError(
             f"the database has schema version {version}, this program knows up to {newest}: use a newer memproxy"
         )
-    return [step for step in known if step.version > version]
+    return [step for step in known if step.version not in applied]
+
+
+async def _applied(conn: SqliteConnection) -> set[int]:
+    return {row["version"] for row in await conn.execute("SELECT version FROM schema_migrations")}
 
 
 async def _apply(conn: SqliteConnection, step: Migration) -> bool:
@@ -69,7 +72,7 @@ async def _apply(conn: SqliteConnection, step: Migration) -> bool:
         await conn.script(_script(step))
     except BaseException as error:  # cancellation too: half a migration must not stay open
         await conn.roll_back()
-        if isinstance(error, StoreError) and await meta.version(conn) >= step.version:
+        if isinstance(error, StoreError) and step.version in await _applied(conn):
             return False  # another process was faster
         raise
     return True

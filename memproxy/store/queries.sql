@@ -39,11 +39,13 @@ WHERE e.tenant = :tenant AND (:after IS NULL OR e.entity > :after)
 ORDER BY e.entity LIMIT :limit;
 
 -- name: search_extent
--- How much an entity has that can be searched, how often that changed, whether any of its facts was superseded, and
--- whether its memory is on.
+-- How much an entity has that can be searched, how often that changed, by which model, whether any of its facts was
+-- superseded, and whether its memory is on.
 SELECT e.passages, e.terms, e.revision, e.vectors_changed, EXISTS (
     SELECT 1 FROM facts f WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'historical'
-) AS superseded, coalesce(p.memory, 1) AS memory
+) AS superseded, coalesce(p.memory, 1) AS memory, (
+    SELECT v.model FROM vectors v WHERE v.tenant = :tenant AND v.entity = :entity LIMIT 1
+) AS model
 FROM entities e
 LEFT JOIN preferences p ON p.tenant = e.tenant AND p.entity = e.entity
 WHERE e.tenant = :tenant AND e.entity = :entity;
@@ -258,29 +260,87 @@ ON CONFLICT (model, dimensions) DO UPDATE SET name = excluded.name, stale = 0;
 -- Note that no vector index can be relied on.
 UPDATE vector_indexes SET stale = 1;
 
+-- name: vector_indexes_drop
+-- Forget the vector index of one model.
+DELETE FROM vector_indexes WHERE model = :model AND dimensions = :dimensions;
+
 -- name: vector_indexes_forget
 -- Forget all vector indexes.
 DELETE FROM vector_indexes;
 
--- name: search_unembedded
--- Passages without a vector of this model, the newest first, with what their embedding text is made of.
-SELECT p.id, p.tenant, p.entity, p.kind,
-    substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text,
-    coalesce(t.role, replace(f.source_role, '_explicit', ''), 'assistant') AS role,
-    coalesce(t.name, ft.name) AS name,
-    coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time
-FROM (
-    SELECT id FROM (SELECT id FROM passages WHERE model IS NULL ORDER BY id DESC LIMIT :limit)
-    UNION ALL SELECT id FROM (SELECT id FROM passages WHERE model < :model LIMIT :limit)
-    UNION ALL SELECT id FROM (SELECT id FROM passages WHERE model > :model LIMIT :limit)
-    ORDER BY id DESC LIMIT :limit
-) u
-CROSS JOIN passages p ON p.id = u.id
-LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = p.tenant AND t.entity = p.entity AND t.id = p.owner_id
-LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = p.tenant AND f.entity = p.entity AND f.id = p.owner_id
-LEFT JOIN turns ft ON ft.tenant = p.tenant AND ft.entity = p.entity AND ft.id = f.turn_id
-LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = p.tenant AND s.entity = p.entity AND s.id = p.owner_id
-ORDER BY p.id DESC;
+-- name: vectors_model
+-- The model whose vectors an entity is searched by.
+SELECT model FROM vectors WHERE tenant = :tenant AND entity = :entity LIMIT 1;
+
+-- name: reembedding_models
+-- How many passages each model's vectors are of.
+SELECT model, count(*) AS passages FROM passages WHERE model IS NOT NULL GROUP BY model;
+
+-- name: reembedding_next
+-- Somebody who has vectors of a model.
+SELECT tenant, entity FROM passages WHERE model = :model ORDER BY id DESC LIMIT 1;
+
+-- name: reembedding_behind
+-- Whether an entity has vectors of another model.
+SELECT 1 AS found FROM passages
+WHERE tenant = :tenant AND entity = :entity AND model IS NOT NULL AND model <> :model LIMIT 1;
+
+-- name: reembedding_left
+-- How many passages an entity has whose vector of a model is not in place.
+SELECT count(*) AS passages FROM passages
+WHERE tenant = :tenant AND entity = :entity AND (model IS NULL OR model <> :model);
+
+-- name: reembedding_staged
+-- How many vectors of a model wait to take their place.
+SELECT count(*) AS passages FROM vectors_next WHERE model = :model;
+
+-- name: reembedding_staged_of
+-- How many vectors of a model wait to take their place for an entity.
+SELECT count(*) AS passages FROM passages p JOIN vectors_next n ON n.passage_id = p.id
+WHERE p.tenant = :tenant AND p.entity = :entity AND n.model = :model;
+
+-- name: reembedding_unstaged
+-- Passages of an entity that have no vector of a model, neither in place nor waiting, a step at a time.
+SELECT p.id FROM passages p
+WHERE p.tenant = :tenant AND p.entity = :entity AND p.id > :after AND (p.model IS NULL OR p.model <> :model)
+    AND NOT EXISTS (SELECT 1 FROM vectors_next n WHERE n.passage_id = p.id AND n.model = :model)
+ORDER BY p.id LIMIT :limit;
+
+-- name: reembedding_stage
+-- Keep a passage's vector of another model, if the passage is still there.
+INSERT INTO vectors_next (passage_id, model, dimensions, vector)
+SELECT p.id, :model, :dimensions, :vector FROM passages p
+WHERE p.tenant = :tenant AND p.entity = :entity AND p.id = :passage_id
+ON CONFLICT (passage_id) DO UPDATE
+SET model = excluded.model, dimensions = excluded.dimensions, vector = excluded.vector;
+
+-- name: reembedding_waiting
+-- An entity's vectors of a model that wait to take their place.
+SELECT p.id AS passage_id, n.dimensions, n.vector
+FROM passages p JOIN vectors_next n ON n.passage_id = p.id
+WHERE p.tenant = :tenant AND p.entity = :entity AND n.model = :model;
+
+-- name: reembedding_put
+-- Put an entity's waiting vectors in the place of the old ones.
+INSERT INTO vectors (tenant, entity, passage_id, model, dimensions, vector)
+SELECT p.tenant, p.entity, p.id, n.model, n.dimensions, n.vector
+FROM passages p JOIN vectors_next n ON n.passage_id = p.id
+WHERE p.tenant = :tenant AND p.entity = :entity AND n.model = :model
+ON CONFLICT (tenant, entity, passage_id) DO UPDATE
+SET model = excluded.model, dimensions = excluded.dimensions, vector = excluded.vector;
+
+-- name: reembedding_note
+-- Note for all of an entity's passages whose vectors they have now.
+UPDATE passages SET model = :model WHERE tenant = :tenant AND entity = :entity AND (model IS NULL OR model <> :model);
+
+-- name: reembedding_forget
+-- Forget an entity's waiting vectors.
+DELETE FROM vectors_next
+WHERE passage_id IN (SELECT id FROM passages WHERE tenant = :tenant AND entity = :entity);
+
+-- name: reembedding_sweep
+-- Forget all waiting vectors.
+DELETE FROM vectors_next;
 
 -- name: facts_insert
 -- Store a fact; nothing happens where a current one says the same.

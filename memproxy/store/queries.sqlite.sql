@@ -216,6 +216,33 @@ FROM json_each(:ids) i
 CROSS JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = i.value
 WHERE v.model = :model AND v.dimensions = :dimensions;
 
+-- name: search_unembedded
+-- Passages that have no vector, the newest first, and the model that is to make it: the one their entity is searched by,
+-- else the given one. Only such of the given models (a JSON array).
+SELECT id, model FROM (
+    SELECT p.id, coalesce(
+        (SELECT v.model FROM vectors v WHERE v.tenant = p.tenant AND v.entity = p.entity LIMIT 1), :model
+    ) AS model
+    FROM passages p WHERE p.model IS NULL
+)
+WHERE model IN (SELECT value FROM json_each(:models))
+ORDER BY id DESC LIMIT :limit;
+
+-- name: search_sources
+-- What the embedding texts of passages (a JSON array of ids) are made of.
+SELECT p.id, p.tenant, p.entity, p.kind,
+    substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text,
+    coalesce(t.role, replace(f.source_role, '_explicit', ''), 'assistant') AS role,
+    coalesce(t.name, ft.name) AS name,
+    coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time
+FROM json_each(:ids) i
+CROSS JOIN passages p ON p.id = i.value
+LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = p.tenant AND t.entity = p.entity AND t.id = p.owner_id
+LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = p.tenant AND f.entity = p.entity AND f.id = p.owner_id
+LEFT JOIN turns ft ON ft.tenant = p.tenant AND ft.entity = p.entity AND ft.id = f.turn_id
+LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = p.tenant AND s.entity = p.entity AND s.id = p.owner_id
+ORDER BY i.key;
+
 -- name: search_neighbours
 -- Passages of the turns just before and after the given places (a JSON array of [session id, seq]).
 SELECT DISTINCT p.id

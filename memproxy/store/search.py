@@ -29,6 +29,7 @@ __all__ = [
     "neighbours",
     "propose",
     "readable",
+    "sources",
     "unembedded",
     "with_nearest",
 ]
@@ -57,6 +58,7 @@ class Extent:
     vectors_changed: int = 0  # grows with every change of its vectors, additions among them
     superseded: bool = False  # whether a fact is known that held once
     on: bool = True  # unless the person switched memory off
+    model: str | None = None  # the one whose vectors serve; None: there are none yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A passage that has no vector of the model yet."""
+    """A passage that has no vector yet, and the model that is to make it."""
 
     entity: Entity
     passage_id: int
@@ -89,6 +91,7 @@ class Unembedded:
     speaker: str  # the name used in the conversation, else the role
     role: Speaker
     time: datetime
+    model: str
 
 
 async def propose(
@@ -125,6 +128,7 @@ async def extent(conn: Connection, entity: Entity) -> Extent:
         row["vectors_changed"],
         bool(row["superseded"]),
         bool(row["memory"]),
+        row["model"],
     )
 
 
@@ -212,9 +216,20 @@ async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]
     return {(c.kind, c.owner_id) for c in candidates if (c.passage_id, c.owner_id, c.text) not in there}
 
 
-async def unembedded(conn: Connection, model: str, limit: int) -> list[Unembedded]:
-    """Passages of all entities without a vector of this model, the newest first."""
-    rows = await conn.all("search_unembedded", model=model, limit=limit)
+async def unembedded(conn: Connection, model: str, limit: int, others: Sequence[str] = ()) -> list[Unembedded]:
+    """Passages of all entities without a vector, the newest first, each with the model that is to make it.
+
+    That is the one its entity is searched by, else `model`. Where it is neither that nor one of `others`, a passage is
+    left out.
+    """
+    models = json.dumps([model, *others])
+    rows = await conn.all("search_unembedded", model=model, models=models, limit=limit)
+    return await sources(conn, {int(row["id"]): row["model"] for row in rows})
+
+
+async def sources(conn: Connection, models: Mapping[int, str]) -> list[Unembedded]:
+    """What the embedding texts of passages are made of, in order; `models` says by id which is to embed each."""
+    rows = await conn.all("search_sources", ids=json.dumps(list(models)))
     return [
         Unembedded(
             entity=Entity(name=row["entity"], tenant=row["tenant"]),
@@ -224,6 +239,7 @@ async def unembedded(conn: Connection, model: str, limit: int) -> list[Unembedde
             speaker=row["name"] or row["role"],
             role=row["role"],
             time=to_time(row["time"]),
+            model=models[int(row["id"])],
         )
         for row in rows
     ]

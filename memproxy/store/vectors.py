@@ -1,5 +1,8 @@
 """Vectors of passages: float32 rows, the truth; and vec0 tables, an accelerator made from them.
 
+All vectors of an entity are of one model (`model_of`): those of another are made beside them, and take their place once
+they are complete (`reembedding.py`).
+
 A program that cannot load the vector extension finds the nearest by an exact scan of the entity's rows. When such a
 program changes vectors for which vec0 tables exist, it empties those and marks them stale; the next program that has
 the extension makes them again.
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memproxy.errors import StoreError
@@ -42,8 +45,19 @@ def from_blob(blob: bytes) -> Vectors:
     return np.frombuffer(blob, dtype="<f4")
 
 
+async def model_of(conn: Connection, entity: Entity) -> str | None:
+    """The model whose vectors an entity is searched by; None where it has none yet."""
+    row = await conn.one("vectors_model", **scoped(entity))
+    return None if row is None else str(row["model"])
+
+
 async def add_vectors(conn: Connection, entity: Entity, model: str, rows: Sequence[tuple[int, Vectors]]) -> int:
-    """Store one vector a passage (replacing an older one); how many. Passages that are gone by now are left out."""
+    """Store one vector a passage (replacing an older one); how many.
+
+    Passages that are gone by now are left out; all of them, where the entity is searched by another model by now.
+    """
+    if await model_of(conn, entity) not in (None, model):
+        return 0
     blobs = {passage_id: to_blob(vector) for passage_id, vector in rows}
     stored = [
         passage_id
@@ -55,20 +69,20 @@ async def add_vectors(conn: Connection, entity: Entity, model: str, rows: Sequen
     dimensions = len(blobs[stored[0]]) // 4
     if any(len(blob) != 4 * dimensions for blob in blobs.values()):
         raise StoreError("the vectors of one model differ in dimensions")
-    await _drop_from_indexes(conn, stored)
+    await drop_from_indexes(conn, stored)
     fresh = [
         {**scoped(entity), "passage_id": i, "model": model, "dimensions": dimensions, "vector": blobs[i]}
         for i in stored
     ]
     await conn.many("vectors_put", fresh)
     await conn.run("entities_vectors_changed", **scoped(entity))
-    await _add_to_index(conn, entity, model, dimensions, {i: blobs[i] for i in stored})
+    await add_to_index(conn, entity, model, dimensions, {i: blobs[i] for i in stored})
     return len(stored)
 
 
 async def remove_vectors(conn: Connection, entity: Entity, passage_ids: Sequence[int]) -> int:
     """Remove the vectors of passages from rows and indexes; how many there were."""
-    await _drop_from_indexes(conn, passage_ids)
+    await drop_from_indexes(conn, passage_ids)
     removed = 0
     for passage_id in passage_ids:
         removed += await conn.run("vectors_delete", **scoped(entity), passage_id=passage_id)
@@ -159,6 +173,17 @@ async def complete_vector_indexes(conn: Connection) -> None:
         await _ensure_index(conn, row["model"], int(row["dimensions"]))
 
 
+async def drop_unused_indexes(conn: Connection) -> None:
+    """Remove the vec0 tables of models that no vector is of any more, where the extension is loaded."""
+    if not await _extension_loaded(conn):
+        return
+    used = {(row["model"], row["dimensions"]) for row in await conn.all("vectors_models")}
+    for row in await conn.all("vector_indexes"):
+        if (row["model"], row["dimensions"]) not in used:
+            await conn.run("vec0_drop", table=row["name"])
+            await conn.run("vector_indexes_drop", model=row["model"], dimensions=row["dimensions"])
+
+
 async def mend_vector_indexes(conn: Connection) -> None:
     """After VACUUM: make the vec0 tables again whose hidden row numbers it changed (they have no integer key)."""
     if not await _extension_loaded(conn):
@@ -193,7 +218,10 @@ def _indexed(row: Row) -> dict[str, object]:
     return {"passage_id": row["passage_id"], "scope": scope, "vector": row["vector"]}
 
 
-async def _add_to_index(conn: Connection, entity: Entity, model: str, dimensions: int, blobs: dict[int, bytes]) -> None:
+async def add_to_index(
+    conn: Connection, entity: Entity, model: str, dimensions: int, blobs: Mapping[int, bytes]
+) -> None:
+    """Put vectors whose rows were just written into the vec0 table of their model."""
     if not await _extension_loaded(conn):
         return
     scope = scope_token(entity)
@@ -206,7 +234,7 @@ async def _add_to_index(conn: Connection, entity: Entity, model: str, dimensions
     )
 
 
-async def _drop_from_indexes(conn: Connection, passage_ids: Sequence[int]) -> None:
+async def drop_from_indexes(conn: Connection, passage_ids: Sequence[int]) -> None:
     """Take vectors out of whatever vec0 tables there are, before their rows change."""
     indexes = [row["name"] for row in await conn.all("vector_indexes") if not row["stale"]]
     if not indexes:

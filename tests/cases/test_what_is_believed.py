@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memproxy.embedders.live import Embedders
 from memproxy.errors import EmbedderError
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.curation import Curator
@@ -277,7 +278,9 @@ class Failing:
 async def test_l51_where_nothing_can_be_embedded_every_fact_is_kept_all_the_same(tmp_path: Path, count: int) -> None:
     db = await SqliteDatabase.open(tmp_path / "memory.db", readers=1)
     try:
-        curator = Curator(db, Failing(), b"secret", FrozenClock(datetime(2026, 3, 2, tzinfo=UTC)), learning=False)
+        curator = Curator(
+            db, Embedders(Failing()), b"secret", FrozenClock(datetime(2026, 3, 2, tzinfo=UTC)), learning=False
+        )
         for n in range(count):
             await curator.add(Entity("Bo"), FactDraft(f"Keeps {n} falcons"))
         kept = await db.read(lambda conn: fact_rows.list_facts(conn, Entity("Bo")))

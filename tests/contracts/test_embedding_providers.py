@@ -20,7 +20,7 @@ from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.embedders.shapes import SHAPES
 from memproxy.errors import EmbedderError, SettingsError
 from memproxy.interfaces import Embedder
-from memproxy.lifecycle import indexing
+from memproxy.lifecycle import embedding
 from memproxy.settings import Embed, EmbedProvider, Secret
 from memproxy.testing import Answer, Request, ScriptedUpstream
 from tests.contracts.chat_vendors import KEY, json_answer
@@ -401,7 +401,7 @@ async def test_k3_vectors_are_made_up_for_when_the_embedder_returns(tmp_path: Pa
 async def test_k3_a_provider_that_is_away_at_a_later_start_is_made_up_for_on_its_return(
     tmp_path: Path, up: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "PAUSE_AFTER_FAILURE", 0.05)
+    monkeypatch.setattr(embedding, "PAUSE_AFTER_FAILURE", 0.05)
     vendor = VENDORS["custom"]
     up.default = vendor.serve
     async with World.open(tmp_path, **in_the_proxy(up)) as world:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memproxy.embedders.hashing import HashEmbedder
+from memproxy.embedders.live import Embedders
 from memproxy.interfaces import Connection, Vectors
 from memproxy.model import EmbedderInfo, Entity, ItemKind, Passage
 from memproxy.recall.evidence import Evidence, gather
@@ -27,6 +29,16 @@ ADA, BO = Entity("Ada"), Entity("Bo")
 TOY = EmbedderInfo("toy", 8, floor=0.5, duplicate=0.9)
 WORDS = "kayak river garden piano sister Bergen March 2024 violin letter coffee always running".split()
 QUERY = read_query("When did my sister play the piano in Bergen, in March 2024?", now=NOW)
+
+
+class Toy(HashEmbedder):
+    """An embedder of the vectors made here by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = TOY
+
+
 Work = Callable[[Connection], Awaitable[Any]]
 
 
@@ -86,7 +98,7 @@ def learn(seed: int, *, entity: Entity = ADA) -> Work:
 
 @pytest.fixture
 def residents(db: SqliteDatabase) -> Residents:
-    return Residents(db, TOY, room=1000)
+    return Residents(db, Embedders(Toy()), room=1000)
 
 
 async def held(db: SqliteDatabase, residents: Residents, entity: Entity = ADA) -> None:
@@ -268,7 +280,7 @@ async def test_one_persons_copy_is_nobody_elses(db: SqliteDatabase, residents: R
 
 
 async def test_those_who_spoke_last_stay_and_a_memory_without_room_is_never_held(db: SqliteDatabase) -> None:
-    small = Residents(db, TOY, room=5)
+    small = Residents(db, Embedders(Toy()), room=5)
     await db.write(say(1, 2, 3))
     await db.write(say(4, 5, 6, entity=BO))
     await db.write(say(*range(10, 20), entity=Entity("Cy")))

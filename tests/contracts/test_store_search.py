@@ -13,7 +13,7 @@ from memproxy.errors import StoreError
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection, Vectors
 from memproxy.model import Candidate, Entity, Passage, Turn
-from memproxy.store import entities, facts, index, meta, passages, search, sessions, turns, vectors
+from memproxy.store import entities, facts, index, meta, passages, reembedding, search, sessions, turns, vectors
 from memproxy.store.driver import Driver, possible_drivers
 from memproxy.store.search import Proposal
 from memproxy.store.sqlite import SqliteDatabase
@@ -132,21 +132,58 @@ async def test_vectors_of_another_model_are_not_compared(db: SqliteDatabase) -> 
     assert [c.cosine for c in (await by(MODEL, np.ones(4, dtype=np.float32))).candidates] == [None]
 
 
-async def test_a_new_model_replaces_vectors_one_by_one(db: SqliteDatabase) -> None:
+async def test_another_models_vectors_take_their_place_once_all_are_there(db: SqliteDatabase) -> None:
     _, ids = await db.write(lambda conn: fill(conn, ADA, ["one", "two"], first_seed=1))
-    assert [row.passage_id for row in await db.read(lambda conn: search.unembedded(conn, "new", 9))] == ids[::-1]
-    larger = np.ones(24, dtype=np.float32)
-    assert await db.write(lambda conn: search.add_vectors(conn, ADA, "new", [(ids[0], larger)])) == 1
-    assert [row.passage_id for row in await db.read(lambda conn: search.unembedded(conn, "new", 9))] == [ids[1]]
-    assert texts((await ask(db, ADA, vector=direction(1))).candidates) == ["two"]
-    found = await db.read(lambda conn: search.propose(conn, ADA, terms=[], vector=larger, model="new", limit=5))
-    assert texts(found.candidates) == ["one"]
+    larger = [(ids[0], np.ones(24, dtype=np.float32)), (ids[1], np.eye(1, 24, dtype=np.float32)[0])]
+
+    async def by(model: str, vector: Vectors) -> list[str]:
+        found = await db.read(lambda conn: search.propose(conn, ADA, terms=[], vector=vector, model=model, limit=5))
+        return texts(found.candidates)
+
+    assert await db.write(lambda conn: search.add_vectors(conn, ADA, "new", larger)) == 0  # not one by one
+    assert await db.read(lambda conn: reembedding.somebody(conn, [MODEL])) == ADA
+    await db.write(lambda conn: reembedding.stage(conn, ADA, "new", larger[:1]))
+    assert not await db.write(lambda conn: reembedding.switch(conn, ADA, "new"))
+    assert await by(MODEL, direction(1)) == ["one", "two"]
+    [waiting] = await db.read(lambda conn: reembedding.unstaged(conn, ADA, "new", 0, 9))
+    assert (waiting.text, waiting.model) == ("two", "new")
+    await db.write(lambda conn: reembedding.stage(conn, ADA, "new", larger[1:]))
+    assert await by("new", larger[0][1]) == []
+    assert await db.write(lambda conn: reembedding.switch(conn, ADA, "new"))
+    assert await by("new", larger[0][1]) == ["one", "two"]
+    assert await by(MODEL, direction(1)) == []
+    assert await db.read(reembedding.models) == {"new": 2}
+    assert await db.read(lambda conn: reembedding.somebody(conn, [MODEL])) is None
+    assert await db.read(lambda conn: reembedding.staged(conn, "new")) == 0
+
+
+async def test_a_passage_without_a_vector_gets_one_of_the_model_its_entity_is_searched_by(db: SqliteDatabase) -> None:
+    await db.write(lambda conn: fill(conn, ADA, ["old"], first_seed=1))
+    await db.write(lambda conn: fill(conn, ADA, ["hers"]))
+    await db.write(lambda conn: fill(conn, BO, ["his"]))
+
+    async def waiting(*others: str) -> list[tuple[str, str]]:
+        found = await db.read(lambda conn: search.unembedded(conn, "new", 9, others))
+        return [(passage.text, passage.model) for passage in found]
+
+    assert await waiting() == [("his", "new")]
+    assert await waiting(MODEL) == [("his", "new"), ("hers", MODEL)]
+    [left] = await db.read(lambda conn: reembedding.unstaged(conn, ADA, "new", 1, 9))
+    assert left.text == "hers"
+
+
+async def test_what_waits_of_a_removed_passage_goes_with_it(db: SqliteDatabase) -> None:
+    [turn], ids = await db.write(lambda conn: fill(conn, ADA, ["one"], first_seed=1))
+    await db.write(lambda conn: reembedding.stage(conn, ADA, "new", [(ids[0], direction(2)), (999, direction(3))]))
+    assert await db.read(lambda conn: reembedding.staged(conn, "new")) == 1
+    await db.write(lambda conn: turns.delete(conn, ADA, turn.id))
+    assert await db.read(lambda conn: reembedding.staged(conn, "new")) == 0
 
 
 async def test_unembedded_passages_say_what_their_embedding_is_made_of(db: SqliteDatabase) -> None:
     [turn], [passage] = await db.write(lambda conn: fill(conn, ADA, ["Owns a kayak"]))
     [waiting] = await db.read(lambda conn: search.unembedded(conn, MODEL, 9))
-    assert waiting == search.Unembedded(ADA, passage, "turn", "Owns a kayak", "Ada L.", "user", turn.time)
+    assert waiting == search.Unembedded(ADA, passage, "turn", "Owns a kayak", "Ada L.", "user", turn.time, MODEL)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(SIZE), np.full(SIZE, np.nan), np.full(SIZE, np.inf)])

@@ -24,8 +24,16 @@ async def schema(conn: SqliteConnection) -> list[tuple[str, str, str | None]]:
     return [(row["type"], row["name"], row["sql"]) for row in rows]
 
 
-def test_the_history_has_no_gaps() -> None:
-    assert [step.version for step in migrations()] == list(range(1, len(migrations()) + 1))
+def test_each_step_has_a_number_of_its_own() -> None:
+    assert [step.version for step in migrations()] == sorted({step.version for step in migrations()})
+
+
+async def test_a_step_that_came_later_than_one_of_a_higher_number_is_made_up_for(tmp_path: Path) -> None:
+    conn = await connect(tmp_path / "memory.db")
+    first, late, early = (Migration(n, f"step{n}", f"CREATE TABLE t{n} (x)") for n in (1, 2, 3))
+    assert await migrate(conn, [first, early]) == [first, early]
+    assert await migrate(conn, [first, late, early]) == [late]
+    await conn.close()
 
 
 async def test_a_database_migrated_step_by_step_has_the_schema_of_a_fresh_one(tmp_path: Path) -> None:

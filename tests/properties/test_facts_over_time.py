@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memproxy.embedders.live import Embedders
 from memproxy.errors import Problem
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection
@@ -180,7 +181,7 @@ async def lived(things: Sequence[tuple[Any, ...]]) -> None:
         db = await SqliteDatabase.open(Path(folder) / "memory.db", readers=1)
         try:
             clock = FrozenClock(START)
-            life = Life(db, clock, Curator(db, None, b"secret", clock, learning=False))
+            life = Life(db, clock, Curator(db, Embedders(), b"secret", clock, learning=False))
             await life.live(things)
             await db.read(lambda conn: remembered(conn, life))
         finally:

@@ -1,0 +1,114 @@
+"""Passages into vectors, in the background; and which model's vectors somebody is searched by."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping, Sequence
+
+from memproxy.embedders.each import embed_each
+from memproxy.embedders.live import Embedders
+from memproxy.errors import MemproxyError, StoreError, places
+from memproxy.interfaces import Connection, Database, Embedder, Vectors
+from memproxy.model import Entity
+from memproxy.recall.passages import embedding_text
+from memproxy.store import search
+from memproxy.store import vectors as vectors_rows
+from memproxy.store.search import Unembedded
+
+log = logging.getLogger(__name__)
+
+BATCH = 32
+# Seconds in which new passages wait for their vectors: a program asks the next thing as soon as it has its answer, and
+# that question's own vector is waited for.
+PAUSE = 0.1
+PAUSE_WITHOUT_STORE = 0.5
+PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
+
+
+async def embedder_of(db: Database, embedders: Embedders, entity: Entity) -> Embedder | None:
+    """The embedder of the model by whose vectors somebody is searched. Raises StoreError."""
+    return embedders.named(await db.read(lambda conn: vectors_rows.model_of(conn, entity)))
+
+
+async def embed(embedder: Embedder, passages: Sequence[Unembedded]) -> dict[Entity, list[tuple[int, Vectors]]]:
+    """A vector of each passage, by whose it is. Raises EmbedderError."""
+    vectors = await embed_each(embedder, [embedding_text(passage.text, passage.speaker) for passage in passages])
+    by_entity: dict[Entity, list[tuple[int, Vectors]]] = {}
+    for passage, vector in zip(passages, vectors, strict=True):
+        by_entity.setdefault(passage.entity, []).append((passage.passage_id, vector))
+    return by_entity
+
+
+class Indexer:
+    """Gives vectors to passages that have none, newest entity's first, for as long as the server runs."""
+
+    def __init__(self, db: Database, embedders: Embedders) -> None:
+        self._db = db
+        self._embedders = embedders
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._hurry = asyncio.Event()  # somebody waits
+        self.failing: str | None = None  # why no vectors are made at the moment
+
+    def wake(self) -> None:
+        """There may be new passages."""
+        self._idle.clear()
+        self._wake.set()
+
+    async def idle(self) -> None:
+        """Wait until every passage has a vector (or making them fails)."""
+        if not self._idle.is_set():
+            self._hurry.set()
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        self.wake()
+        while True:
+            await self._wake.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), PAUSE)
+            self._wake.clear()
+            try:
+                while await self.step():
+                    pass
+                self.failing = None
+            except StoreError as error:  # `ready` tells of it by itself, and it may be over in a moment
+                log.warning("passages wait for the database: %s", type(error).__name__)
+                self._idle.set()
+                await asyncio.sleep(PAUSE_WITHOUT_STORE)
+                self.wake()
+                continue
+            except Exception as error:  # whatever it is, words go on being found and the next try is in a moment
+                self.failing = type(error).__name__
+                where = "" if isinstance(error, MemproxyError) else f" at {places(error)}"
+                log.warning("passages wait for their vectors: %s%s", self.failing, where)
+                self._idle.set()
+                await asyncio.sleep(PAUSE_AFTER_FAILURE)
+                self.wake()
+                continue
+            if not self._wake.is_set():
+                self._hurry.clear()
+                self._idle.set()
+
+    async def step(self) -> int:
+        """Embed one batch; how many passages it had. Those of a model that is not at hand wait."""
+        current = self._embedders.current
+        if current is None:
+            return 0
+        model, earlier = current.info.model, list(self._embedders.earlier)
+        waiting = await self._db.read(lambda conn: search.unembedded(conn, model, BATCH, earlier))
+        for name in {passage.model for passage in waiting}:
+            embedder = self._embedders.named(name)
+            if embedder is not None:
+                await self._store(name, await embed(embedder, [one for one in waiting if one.model == name]))
+        return len(waiting)
+
+    async def _store(self, model: str, vectors: Mapping[Entity, Sequence[tuple[int, Vectors]]]) -> None:
+        async def store(conn: Connection) -> None:
+            for entity, rows in vectors.items():
+                await vectors_rows.add_vectors(conn, entity, model, rows)
+
+        await self._db.write(store)
