@@ -167,7 +167,7 @@ LEDGER: dict[str, Stands] = {
     ],
     "L29": [
         f"{SEARCH}::test_vectors_of_another_model_are_not_compared",
-        f"{SEARCH}::test_a_new_model_replaces_vectors_one_by_one",
+        f"{SEARCH}::test_another_models_vectors_take_their_place_once_all_are_there",
         f"{DELETED}::test_h8_deleting_needs_no_embedding_and_removes_what_it_reports",
     ],
     "L30": [
