@@ -17,6 +17,7 @@ from memproxy.commands.disputes import collisions, contradictions
 from memproxy.commands.jobs import jobs
 from memproxy.commands.models import models
 from memproxy.commands.profile import profile
+from memproxy.commands.reembed import reembed
 from memproxy.commands.turns import turns
 from memproxy.commands.wishes import denied, preferences
 from memproxy.errors import MemproxyError, Problem, SettingsError
@@ -42,6 +43,7 @@ for name, group in (
 ):
     app.add_typer(group, name=name)
 app.add_typer(entities.app)
+app.command()(reembed)
 
 
 def main() -> None:

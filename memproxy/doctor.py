@@ -19,7 +19,7 @@ from memproxy.providers.client import ChatClient
 from memproxy.server.targets import resolve
 from memproxy.settings import Settings, is_loopback
 from memproxy.settings_sources import Loaded
-from memproxy.store import meta
+from memproxy.store import meta, reembedding
 from memproxy.store.sqlite import SqliteDatabase
 
 LOW_SPACE = 500_000_000  # bytes; below it a growing memory is worth a warning
@@ -91,6 +91,7 @@ async def _embedder(settings: Settings) -> AsyncIterator[Finding]:
         await embedder.embed_query("where does my sister live?")
         seconds = time.perf_counter() - started
         detail = f"{embedder.info.model}, {embedder.info.dimensions} dimensions, {seconds * 1000:.1f} ms a query"
+        yield await _vectors(settings, embedder.info.model)
         slow = seconds > SLOW_EMBEDDING and settings.embed.provider == "local"
         yield Finding("embedder", "warning" if slow else "ok", detail, "the machine is busy or slow" if slow else "")
     except SettingsError as error:
@@ -102,6 +103,25 @@ async def _embedder(settings: Settings) -> AsyncIterator[Finding]:
     finally:
         if embedder is not None:
             await embedder.close()
+
+
+async def _vectors(settings: Settings, model: str) -> Finding:
+    """Whether what is stored can be found by the configured model."""
+    try:
+        database = await SqliteDatabase.open(settings.database)
+    except StoreError:
+        return Finding("vectors", "warning", "the database cannot be read", "see above")
+    try:
+        found = await database.read(reembedding.models)
+    finally:
+        await database.close()
+    others = {name: count for name, count in found.items() if name != model}
+    if not others:
+        return Finding("vectors", "ok", f"{found.get(model, 0):,}, all of {model}")
+    named = ", ".join(f"{count:,} of {name}" for name, count in others.items())
+    detail = f"{named}; embed.* says {model} now. Until they are made anew, the old model (or words alone) finds them"
+    manual = settings.embed.reembed == "manual"
+    return Finding("vectors", "warning", detail, "memproxy reembed" if manual else "memproxy serve does it, or reembed")
 
 
 _UNREACHABLE = (httpx.HTTPError, httpx.InvalidURL, ValueError)

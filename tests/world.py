@@ -96,6 +96,11 @@ class World:
         }
         return load(str(config), {k: v for k, v in flags.items() if v is not None}, self.environ).settings
 
+    def settings_with(self, **flags: object) -> Settings:
+        """The settings, with others from now on."""
+        self.flags.update({name.replace("__", "."): value for name, value in flags.items()})
+        return self.settings()
+
     async def start(self) -> None:
         self._stack = contextlib.AsyncExitStack()
         self.app, self.url = await self._stack.enter_async_context(serving(self.settings(), self.clock))

@@ -26,7 +26,7 @@ PAUSE_AFTER_FAILURE, LONGEST_PAUSE = 5.0, 300.0  # seconds; twice as long after 
 
 @dataclass(slots=True)
 class Progress:
-    """How far it is, in passages; both None until it was counted."""
+    """How far it is, in passages, of those that were counted."""
 
     total: int = 0
     done: int = 0

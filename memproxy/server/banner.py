@@ -24,6 +24,8 @@ def banner(app: App, port: int, named: bool) -> list[tuple[str, str]]:
         ("embedder", _embedder(app)),
         ("extraction", _extraction(app)),
     ]
+    if reembedding := parts.reembedding():
+        lines.append(("vectors", reembedding["told"]))
     return lines + [("off", text) for text in _off(app)]
 
 

@@ -19,6 +19,7 @@ from memproxy.embedders import is_here, is_remote, open_embedder, open_unseen
 from memproxy.embedders.live import Embedders
 from memproxy.errors import EmbedderDown, EmbedderError, SettingsError
 from memproxy.interfaces import Connection, Database, Embedder
+from memproxy.lifecycle.reembedding import Progress
 from memproxy.model import EmbedderInfo
 from memproxy.settings import Embed, Settings
 from memproxy.store import meta, reembedding
@@ -127,6 +128,19 @@ async def _earlier(model: str, embed: Embed, db: Database) -> Embedder:
         return embedder
     await embedder.close()
     raise EmbedderError("another model is in its place now")
+
+
+def told(found: Embedders, progress: Progress, mode: str) -> str:
+    """What a change of the model means: for how much, what is being done about it, and what holds until then."""
+    assert found.current is not None
+    done = f" ({100 * progress.done // progress.total} % are there)" if progress.total and progress.done else ""
+    how = "being made anew in the background" if mode == "background" else "made anew by: memproxy reembed"
+    until = "the old model finds them" if not found.missing else "they are found by their words"
+    why = "".join(f"; {model}: {reason}" for model, reason in found.missing.items())
+    return (
+        f"{progress.total:,} passages have vectors of {', '.join(found.replaced)}, and embed.* says "
+        f"{found.current.info.model} now; they are {how}{done}, until then {until}{why}"
+    )
 
 
 def _noted(embed: Embed) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
 from memproxy.providers.client import ChatClient
 from memproxy.recall.recall import Recaller
-from memproxy.server.embedding import Opening
+from memproxy.server.embedding import Opening, told
 from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
 from memproxy.store import entities, erasure, jobs, meta, placed, receipts, turns
@@ -82,6 +82,8 @@ class Parts:
 
     def start(self) -> None:
         """Begin the background work: vectors, extraction, pruning."""
+        if reembedding := self.reembedding():
+            log.warning("%s", reembedding["told"])
         loops = [self._prune(), self._expire()]
         if self.indexer is not None:
             loops += [self.indexer.run(), self._reembed(self.indexer)]
@@ -102,8 +104,11 @@ class Parts:
         """Wait for the embedder, where it is away, and then bring everybody over who is searched by another model."""
         await self.opening.arrive()
         indexer.wake()
-        if self.embedders.replaced and self.settings.embed.reembed == "background":
-            await self.reembedder.run(indexer)
+        if self.embedders.replaced:
+            with contextlib.suppress(StoreError):
+                await self.reembedder.count()
+            if self.settings.embed.reembed == "background":
+                await self.reembedder.run(indexer)
 
     async def _prune(self) -> None:
         """Drop old receipts and finished jobs, for as long as the server runs."""
@@ -189,11 +194,31 @@ class Parts:
             reasons.append(f"embedder: {trouble(self.embedder) or self.indexer.failing}")
         elif failing := trouble(self.embedder):
             reasons.append(f"embedder: {failing}")
+        reembedding = self.reembedding()
+        if reembedding is not None and self.embedders.missing:
+            reasons.append(f"vectors: {reembedding['told']}")
         return {
             "status": "draining" if self.draining else "ready",
             "memory": "degraded" if reasons else "ok",
             "reasons": reasons,
             "extraction": self.plan.description,
+            "reembedding": reembedding,
+        }
+
+    def reembedding(self) -> dict[str, Any] | None:
+        """What is told where somebody's vectors are not of the configured model."""
+        found, progress = self.embedders, self.reembedder.progress
+        if found.current is None or not found.replaced:
+            return None
+        return {
+            "model": found.current.info.model,
+            "of": found.replaced,
+            "unavailable": found.missing,
+            "mode": self.settings.embed.reembed,
+            "total": progress.total,
+            "done": progress.done,
+            "failing": self.reembedder.failing,
+            "told": told(found, progress, self.settings.embed.reembed),
         }
 
     async def measure(self) -> None:
@@ -269,6 +294,9 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         recaller = Recaller(db, embedders, settings, metrics)
         stack.push_async_callback(recaller.close)
         indexer = Indexer(db, embedders) if embedders.current is not None or embedders.failing else None
+        reembedder = Reembedder(db, embedders)
+        if embedders.current is not None and embedders.replaced:
+            await reembedder.count()
         policy = policy_of(settings.facts)
         asks = settings.facts.gate == "model" or (settings.facts.gate == "auto" and plan.own is not None)
         learner = Learner(
@@ -293,7 +321,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
             plan,
             recaller,
             indexer,
-            Reembedder(db, embedders),
+            reembedder,
             learner,
             worker,
             memory,
