@@ -101,6 +101,8 @@ def _key(access: Access, address: str, environ: Mapping[str, str], named: bool) 
     held = next((name for name in access.variables if environ.get(name, "").strip()), None)
     if held is not None and is_own(access, address):
         return f"in {held}"
+    if access.signed is not None:
+        return f"AWS's credentials, or {' or '.join(access.variables)}"
     return "none needed" if access.keyless else f"missing ({' or '.join(access.variables)})"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from memproxy.calling.aws import Signer
 from memproxy.errors import SettingsError
 from memproxy.settings import Secret
 
@@ -22,6 +23,7 @@ class Access:
     prefix: str = "Bearer "
     keyless: bool = False  # answers without a key, too
     fixed: tuple[tuple[str, str], ...] = ()  # headers of every call
+    signed: str | None = None  # AWS's name of a service that takes signed requests where there is no key
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Opened:
 
     base_url: str
     headers: Mapping[str, str]
+    signer: Signer | None = None
 
 
 def resolve(
@@ -47,6 +50,12 @@ def resolve(
     """
     address = base_url or _address(section, provider, access, environ)
     key = api_key.reveal() if api_key is not None else _usual_key(section, access, address, environ)
+    if key is None and access.signed is not None:
+        try:
+            return Opened(address, dict(access.fixed), Signer(access.signed, address, access.places))
+        except SettingsError as error:
+            keys = ", ".join((f"MEMG_{section.upper()}_API_KEY", *access.variables))
+            raise SettingsError(f"{section}.api_key: provider {provider} needs a key ({keys}), or {error}") from None
     if key is None and not access.keyless:
         or_else = f", nor {' nor '.join(access.variables)}" if access.variables else ""
         raise SettingsError(

@@ -19,6 +19,8 @@ from memproxy.errors import ProviderBusy, ProviderError
 if TYPE_CHECKING:
     import httpx  # loaded with the first call: where there is none, it would be 8 MB for nothing
 
+    from memproxy.calling.aws import Signer
+
 # Statuses that pass by themselves; everything else below 200 or above 299 is final (402 among it: paying is no retry).
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 # What some servers call a payment error whose status says "too many requests" (OpenAI, among others).
@@ -40,7 +42,9 @@ class Connections:
         if self._http is not None:
             await self._http.aclose()
 
-    async def post(self, url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx.Response:
+    async def post(
+        self, url: str, body: Mapping[str, Any], headers: Mapping[str, str], signer: Signer | None = None
+    ) -> httpx.Response:
         """The whole answer, whatever its status, within the time limit and of a size that an answer can have.
 
         Raises ProviderBusy where trying again may help, else ProviderError.
@@ -52,6 +56,8 @@ class Connections:
             request = http.build_request("POST", url, json=body, headers=headers)
             # httpx limits each read only: a server that sends a byte a second would hold a job for ever.
             async with asyncio.timeout(self._patience):
+                if signer is not None:
+                    request.headers.update(await signer.headers("POST", str(request.url), request.content))
                 response = await http.send(request, stream=True)
                 try:
                     return await self._whole(response)

@@ -53,6 +53,17 @@ EMBEDDERS: dict[str, Row] = {
         "ollama",
         batch=16,
     ),
+    "bedrock": Row(
+        Access(
+            "https://bedrock-runtime.{place}.amazonaws.com",
+            places=("AWS_REGION", "AWS_DEFAULT_REGION"),
+            variables=("AWS_BEARER_TOKEN_BEDROCK",),
+            signed="bedrock",
+        ),
+        "amazon.titan-embed-text-v2:0",
+        "titan",
+        batch=1,
+    ),
     "togetherai": Row(
         Access("https://api.together.xyz/v1", variables=("TOGETHER_API_KEY",)),
         "intfloat/multilingual-e5-large-instruct",

@@ -132,7 +132,9 @@ class Calls:
         refused = self._refused
         for _ in range(len(self._shape.optional) + 1):
             body = self._shape.body(self._route, texts, kind, refused)
-            response = await self._connections.post(self._shape.url(self._route), body, self._route.headers)
+            response = await self._connections.post(
+                self._shape.url(self._route), body, self._route.headers, self._route.signer
+            )
             said = response.text.lower() if response.status_code in (400, 422) else ""
             left = {name: words for name, words in self._shape.optional.items() if name not in refused}
             newly = next((name for name, words in left.items() if any(word in said for word in words)), None)
@@ -203,7 +205,7 @@ async def open_remote(settings: Embed, known: EmbedderInfo | None = None, probe:
     if model is None:
         raise SettingsError(f"embed.model: provider {settings.provider} has no model of its own; name yours")
     wanted = settings.dimensions or row.dimensions
-    route = Route(opened.base_url, model, opened.headers, wanted, row.quirks, settings.api_version)
+    route = Route(opened.base_url, model, opened.headers, wanted, row.quirks, settings.api_version, opened.signer)
     calls = Calls(settings.provider, SHAPES[row.shape], route)
     usual = prefixes(model)
     query_prefix = usual[0] if settings.query_prefix is None else settings.query_prefix
@@ -248,12 +250,17 @@ async def _measured(
 ) -> tuple[float, float]:
     """(floor, duplicate) of the model. Raises TimeoutError, ProviderError."""
 
+    async def made(texts: Sequence[str], kind: Kind) -> Vectors:
+        rows: list[Vectors] = []
+        for some in _pieces(texts, AT_ONCE * batch):
+            rows += await asyncio.gather(*(calls.vectors(piece, kind, width) for piece in _pieces(some, batch)))
+        return np.concatenate(rows)
+
     async def questions(texts: Sequence[str]) -> Vectors:
-        return await calls.vectors([query_prefix + text for text in texts], "query", width)
+        return await made([query_prefix + text for text in texts], "query")
 
     async def documents(texts: Sequence[str]) -> Vectors:
-        pieces = _pieces([document_prefix + text for text in texts], batch)
-        return np.concatenate([await calls.vectors(piece, "document", width) for piece in pieces])
+        return await made([document_prefix + text for text in texts], "document")
 
     async with asyncio.timeout(PROBE_SECONDS):
         return await calibrate_remote(questions, documents)

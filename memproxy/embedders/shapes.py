@@ -8,6 +8,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from memproxy.calling.addresses import below, deployed
+from memproxy.calling.aws import Signer
 
 Kind = Literal["query", "document"]
 
@@ -22,6 +23,7 @@ class Route:
     dimensions: int | None = None
     quirks: frozenset[str] = frozenset()
     api_version: str | None = None
+    signer: Signer | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,18 @@ def _voyage_body(route: Route, texts: Sequence[str], kind: Kind, refused: frozen
     return {"model": route.model, "input": list(texts), "input_type": kind, "truncation": True, **chosen}
 
 
+# Titan's, of Amazon, a text a call: https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
+
+
+def _titan_url(route: Route) -> str:
+    return f"{route.base_url.rstrip('/')}/model/{quote(route.model, safe='')}/invoke"
+
+
+def _titan_body(route: Route, texts: Sequence[str], kind: Kind, refused: frozenset[str]) -> dict[str, Any]:
+    [text] = texts
+    return {"inputText": text, **({} if route.dimensions is None else {"dimensions": route.dimensions})}
+
+
 SHAPES = {
     "openai": Shape(_openai_url, _openai_body, _by_index, {"encoding_format": ("encoding_format",)}),
     "gemini": Shape(_gemini_url, _gemini_body, _gemini_vectors, {"taskType": ("tasktype", "task_type", "task type")}),
@@ -119,5 +133,6 @@ SHAPES = {
         _cohere_body,
         lambda answer: list(answer["embeddings"]["float"]),
     ),
+    "titan": Shape(_titan_url, _titan_body, lambda answer: [answer["embedding"]]),
     "voyage": Shape(lambda route: below(route.base_url, "embeddings"), _voyage_body, _by_index),
 }

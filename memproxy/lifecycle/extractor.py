@@ -77,4 +77,4 @@ def _endpoint(llm: LLM, provider: str) -> Endpoint:
     model = llm.model or row.model
     if model is None:
         raise SettingsError(f"llm.model: provider {provider} has no model of its own; name yours")
-    return Endpoint(opened.base_url, model, opened.headers, row.shape, row.quirks, llm.api_version)
+    return Endpoint(opened.base_url, model, opened.headers, row.shape, row.quirks, llm.api_version, opened.signer)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from memproxy.calling.aws import Signer
 from memproxy.errors import EmptyAnswer, TruncatedCompletion, UnusableReply
 
 _MOST_TOKENS = 10**9  # of one call; a larger number is no count
@@ -23,6 +24,7 @@ class Endpoint:
     shape: str = "chat"  # a key of shapes.SHAPES
     quirks: frozenset[str] = frozenset()
     api_version: str | None = None
+    signer: Signer | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

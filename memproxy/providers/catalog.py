@@ -74,6 +74,16 @@ LLMS: dict[str, Row] = {
         "openai.gpt-oss-20b-1:0",
         quirks=frozenset({"max_completion_tokens"}),
     ),
+    "bedrock-converse": Row(
+        Access(
+            "https://bedrock-runtime.{place}.amazonaws.com",
+            places=("AWS_REGION", "AWS_DEFAULT_REGION"),
+            variables=("AWS_BEARER_TOKEN_BEDROCK",),
+            signed="bedrock",
+        ),
+        "amazon.nova-lite-v1:0",
+        "converse",
+    ),
     "deepseek": Row(
         Access("https://api.deepseek.com", variables=("DEEPSEEK_API_KEY",)),
         "deepseek-chat",

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from memproxy.calling.connections import Connections, check_status
 from memproxy.errors import ProviderBusy, ProviderError
-from memproxy.providers import shape_chat, shape_gemini, shape_messages, shape_ollama
+from memproxy.providers import shape_chat, shape_converse, shape_gemini, shape_messages, shape_ollama
 from memproxy.providers.calls import Asked, Completion, Endpoint, Messages, Shape
 from memproxy.settings import is_loopback
 
@@ -22,6 +22,7 @@ SHAPES: dict[str, Shape] = {
     "messages": shape_messages.SHAPE,
     "gemini": shape_gemini.SHAPE,
     "ollama": shape_ollama.SHAPE,
+    "converse": shape_converse.SHAPE,
 }
 # Quirks that are an option refused from the start.
 _REFUSED_BY_QUIRK = {"max_completion_tokens": "max_tokens", "no_temperature": "temperature"}
@@ -81,7 +82,7 @@ class ChatClient:
             merge = name in shape.nested and isinstance(value, dict)
             body[name] = {**body.get(name, {}), **value} if merge else value
         headers = {**_guard(endpoint), **self._marks(endpoint.base_url), **endpoint.headers}
-        return await self._connections.post(shape.url(endpoint), body, headers)
+        return await self._connections.post(shape.url(endpoint), body, headers, endpoint.signer)
 
 
 def _refusal(response: httpx.Response, shape: Shape, refused: set[str]) -> str | None:

@@ -181,6 +181,41 @@ OLLAMA = Said(
 )
 
 
+def _converse(*content: dict[str, Any], reason: str = "end_turn") -> dict[str, Any]:
+    return {
+        "output": {"message": {"role": "assistant", "content": list(content)}},
+        "stopReason": reason,
+        "usage": {
+            "inputTokens": 6,
+            "outputTokens": 7,
+            "totalTokens": 18,
+            "cacheReadInputTokens": 5,
+            "cacheWriteInputTokens": 0,
+        },
+        "metrics": {"latencyMs": 551},
+    }
+
+
+_REASONING = {"reasoningContent": {"reasoningText": {"text": "The person owns…", "signature": "WaUj"}}}
+
+CONVERSE = Said(
+    success=_converse(_REASONING, {"text": FACTS}),
+    cut=_converse({"text": PART}, reason="max_tokens"),
+    thoughts_only=_converse(_REASONING, reason="max_tokens"),
+    refusal=_converse({"text": "Sorry."}, reason="guardrail_intervened"),
+    error=lambda status, message: {"message": message},
+    limit=lambda body: body["inferenceConfig"]["maxTokens"],
+    instructions=lambda body: body["system"][0]["text"],
+    schema=lambda body: (
+        json.loads(body["outputConfig"]["textFormat"]["structure"]["jsonSchema"]["schema"])
+        if "outputConfig" in body
+        else None
+    ),
+    schema_words="This model doesn't support the outputConfig field. Remove outputConfig and try again.",
+    malformed=(b"", {}, {"output": {}}, {"output": {"message": {"content": [7]}}, "stopReason": "end_turn"}, [], None),
+)
+
+
 @dataclass(frozen=True)
 class Vendor:
     """A row of the catalog as its vendor documents it: address, header of the key, and what it answers."""
@@ -219,6 +254,15 @@ VENDORS = {
     ),
     "azureopenai, v1": Vendor("azureopenai", "/openai/v1", "/openai/v1/chat/completions", CHAT, AZURE, "mine"),
     "bedrock": Vendor("bedrock", "/openai/v1", "/openai/v1/chat/completions", CHAT, BEARER),
+    "bedrock-converse": Vendor("bedrock-converse", "", "/model/amazon.nova-lite-v1%3A0/converse", CONVERSE, BEARER),
+    "bedrock-converse, a profile's ARN": Vendor(
+        "bedrock-converse",
+        "",
+        "/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A123%3Aapplication-inference-profile%2Fab12/converse",
+        CONVERSE,
+        BEARER,
+        "arn:aws:bedrock:eu-west-1:123:application-inference-profile/ab12",
+    ),
     "deepseek": Vendor("deepseek", "", "/v1/chat/completions", CHAT, BEARER),
     "groq": Vendor("groq", "/openai/v1", "/openai/v1/chat/completions", CHAT, BEARER),
     "togetherai": Vendor("togetherai", "/v1", "/v1/chat/completions", CHAT, BEARER),

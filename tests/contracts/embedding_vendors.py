@@ -69,6 +69,14 @@ GEMINI = Said(
 )
 
 
+TITAN = Said(
+    lambda body: [body["inputText"]],
+    lambda body: None,
+    lambda body: body.get("dimensions"),
+    lambda rows: {"embedding": rows[0], "embeddingsByType": {"float": rows[0]}, "inputTextTokenCount": 4},
+)
+
+
 @dataclass(frozen=True)
 class Vendor:
     """A row of the catalog as its vendor documents it."""
@@ -110,6 +118,7 @@ VENDORS = {
         ("RETRIEVAL_QUERY", "RETRIEVAL_DOCUMENT"),
     ),
     "ollama": Vendor("ollama", "", "/api/embed", OLLAMA, BEARER),
+    "bedrock": Vendor("bedrock", "", "/model/amazon.titan-embed-text-v2%3A0/invoke", TITAN, BEARER),
     "togetherai": Vendor("togetherai", "/v1", "/v1/embeddings", OPENAI, BEARER),
     "cohere": Vendor("cohere", "", "/v2/embed", COHERE, BEARER, ("search_query", "search_document")),
     "voyageai": Vendor("voyageai", "/v1", "/v1/embeddings", VOYAGE, BEARER, ("query", "document")),
