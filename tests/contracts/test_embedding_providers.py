@@ -161,6 +161,8 @@ async def test_a_provider_without_a_key_is_an_error_that_names_setting_and_varia
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with pytest.raises(SettingsError) as failed:
         await open_embedder(Embed(provider=provider, model="m"))  # type: ignore[arg-type]
     assert "MEMG_EMBED_API_KEY" in str(failed.value)
@@ -190,9 +192,10 @@ async def test_calls_go_where_the_vendor_says_and_tell_queries_from_documents(
     assert documents.shape == (2, embedder.info.dimensions)
     assert query.dtype == documents.dtype == np.float32
     assert np.linalg.norm(np.vstack([query, documents]), axis=1) == pytest.approx(1, abs=1e-5)
-    assert [request.target.decode() for request in up.requests] == [vendor.target] * 2
-    assert [request.header(vendor.header[0]) for request in up.requests] == [vendor.header[1]] * 2
-    assert tuple(vendor.said.kind(request.json()) for request in up.requests) == vendor.kinds
+    assert len(up.requests) == (2 if EMBEDDERS[vendor.provider].batch > 1 else 3)
+    assert {request.target.decode() for request in up.requests} == {vendor.target}
+    assert {request.header(vendor.header[0]) for request in up.requests} == {vendor.header[1]}
+    assert tuple(vendor.said.kind(request.json()) for request in up.requests[:2]) == vendor.kinds
 
 
 async def test_vectors_come_in_the_order_of_their_texts(vendor: Vendor, up: ScriptedUpstream) -> None:
