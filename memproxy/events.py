@@ -70,6 +70,16 @@ class Rejection(StrEnum):
     OVERRULED = "overruled"  # the person decided against it in a dispute
 
 
+class Ungrounded(StrEnum):
+    """Why a sentence of a summary was left out, or all of it. Documented in docs/metrics.md."""
+
+    NAME = "name"  # of somebody or something that was not spoken of
+    NUMBER = "number"  # that nobody said
+    INSTRUCTION = "instruction"  # reads like an order
+    DENIED = "denied"  # says what the person does not want known
+    LENGTH = "length"  # more than there may be
+
+
 LATENCY_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -147,6 +157,15 @@ class Metrics:
         )
         self.reflections = Counter(
             "memproxy_reflected_facts", "Facts of second looks, by what became of them.", ["outcome"], registry=registry
+        )
+        self.summaries = Counter(
+            "memproxy_summaries", "Summaries asked for, by what became of them.", ["outcome"], registry=registry
+        )
+        self.ungrounded = Counter(
+            "memproxy_summary_sentences_dropped",
+            "Sentences of summaries that were left out, by reason.",
+            ["reason"],
+            registry=registry,
         )
         self.jobs = Gauge("memproxy_jobs", "Background jobs, by state.", ["state"], registry=registry)
         self.shortened = Counter(

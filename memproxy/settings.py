@@ -249,6 +249,13 @@ class Extraction(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True
     ignore: list[str] = []
 
 
+class Summaries(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is kept of whole conversations."""
+
+    enabled: bool | None = None  # None: where the extraction model is one's own, not borrowed
+    days: Positive | None = 90  # how long one is kept; None: for good
+
+
 class Facts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How facts live: which exclude each other, and when they end."""
 
@@ -317,6 +324,7 @@ class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     session: SessionSettings = SessionSettings()
     working_memory: WorkingMemory = WorkingMemory()
     extraction: Extraction = Extraction()
+    summaries: Summaries = Summaries()
     conscious: bool = True
     conscious_limit: Count = 10
     conscious_cache_ttl: Duration = Duration(30)

@@ -89,6 +89,7 @@ class World:
             "llm.api_key": "extraction-key",
             "embed.provider": "hash",
             "facts.gate": "rules",  # scripts answer extraction requests; who scripts the merge gate switches it on
+            "summaries.enabled": False,  # the same holds for whoever scripts summaries
             "extraction.quiet_seconds": 600,
             "extraction.turns": 100,
             "memory.deadline_ms": 5000,

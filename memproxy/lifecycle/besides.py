@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memproxy.context.render import NOTHING, Beside
 from memproxy.interfaces import Connection, Database
 from memproxy.lifecycle.suggesting import suggest
-from memproxy.model import Entity
+from memproxy.model import Candidate, Entity, Scored
 from memproxy.recall.recall import Found
-from memproxy.settings import Memory
-from memproxy.store import evidence, unasked
+from memproxy.recall.terms import index_terms
+from memproxy.settings import Settings
+from memproxy.store import evidence, sessions, summaries, unasked
+from memproxy.store.summaries import Summary
 
 MOST_FEELINGS = 5
 FEELINGS_FOR = timedelta(days=14)
@@ -23,13 +26,17 @@ class Wanted:
 
     opening: bool = True  # it begins a conversation
     unasked: bool = True  # who the person is is said with it
+    session_name: str | None = None
+    present: Collection[tuple[str, int]] = ()  # the stored turns (session, place) that the request carries
 
 
 class Besides:
     """Reads what stands beside. Raises StoreError."""
 
-    def __init__(self, db: Database, memory: Memory) -> None:
+    def __init__(self, db: Database, settings: Settings) -> None:
+        memory = settings.memory
         self._db = db
+        self._condenses = settings.summaries.enabled is not False and settings.working_memory.turns > 0
         self._threads = memory.open_threads
         self._feels = memory.emotional
         self._suggests = memory.proactive
@@ -41,7 +48,8 @@ class Besides:
         threads = self._threads if wanted.opening and wanted.unasked else 0
         feels = self._feels and wanted.unasked
         suggests = self._suggests and wanted.opening
-        if not (quoting or threads or feels or suggests):
+        goes_on = self._condenses and bool(wanted.present or wanted.session_name)
+        if not (quoting or threads or feels or suggests or goes_on):
             return NOTHING
 
         async def look(conn: Connection) -> Beside:
@@ -49,7 +57,50 @@ class Besides:
                 threads=await evidence.open_threads(conn, entity, threads) if threads else (),
                 feelings=await unasked.feelings(conn, entity, now - FEELINGS_FOR, MOST_FEELINGS) if feels else (),
                 suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests else (),
+                session=await _earlier(conn, entity, wanted) if goes_on else (),
                 quotable=await unasked.quotable(conn, entity, quoting) if quoting else (),
             )
 
         return await self._db.read(look)
+
+
+async def _earlier(conn: Connection, entity: Entity, wanted: Wanted) -> Sequence[Scored]:
+    """What was said earlier in the conversation that a request goes on with, and that it does not carry itself."""
+    if wanted.session_name is not None:
+        named = await sessions.by_name(conn, entity, wanted.session_name)
+        going_on = {named.id} if named is not None else set()
+    else:
+        going_on = {session_id for session_id, _ in wanted.present}
+    if len(going_on) != 1:
+        return ()
+    session_id = going_on.pop()
+    carried = {seq for session, seq in wanted.present if session == session_id}
+    return [
+        _as_found(summary)
+        for summary in await summaries.of_session(conn, entity, session_id)
+        if summary.kind != "conversation" and not carried & set(range(summary.first_seq, summary.last_seq + 1))
+    ]
+
+
+def _as_found(summary: Summary) -> Scored:
+    about = "Overview of turns" if summary.kind == "overview" else "Turns"
+    text = f"{about} {summary.first_seq}-{summary.last_seq}: {summary.text}"
+    terms = index_terms(text, "assistant", summary.started_at)
+    return Scored(
+        Candidate(
+            passage_id=0,
+            kind="summary",
+            owner_id=summary.id,
+            ordinal=0,
+            text=text,
+            terms=terms,
+            session_id=summary.session_id,
+            seq=summary.first_seq,
+            role="assistant",
+            speaker=None,
+            time=summary.started_at,
+            confidence=1.0,
+        ),
+        score=1.0,
+        reasons={"session": 1.0},
+    )

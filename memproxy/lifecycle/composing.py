@@ -83,7 +83,7 @@ class Composer:
         self._window_share = settings.memory.window_share
         self._shape = shape_of(settings)
         self._layout = layout_named(settings.memory.format)
-        self._besides = Besides(db, settings.memory)
+        self._besides = Besides(db, settings)
         self._timeout = timedelta(seconds=settings.session.timeout)
         self._secret = secret
         self._clock = clock
@@ -135,8 +135,9 @@ class Composer:
         if budget <= 0:
             return Composed(Skip.NO_ROOM)
         async with self._asked(ask) as question:
-            found = await self._find(ask, question)
-        beside = await self._besides.read(entity, ask.conversation.time, Wanted(ask.opening), found)
+            found, present = await self._find(ask, question)
+        wanted = Wanted(ask.opening, session_name=ask.conversation.session_name, present=present)
+        beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
         block, skip = self._rendered(found, beside, budget, ask.conversation.timezone)
         if block is None:
             return Composed(skip)
@@ -167,8 +168,8 @@ class Composer:
         if ask.query and all(part.key != turn for _, part in standing.recalled):
             room = self._room(ask.request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
-            found = await self._find(ask, question)
-            wanted = Wanted(ask.opening, unasked=False)
+            found, present = await self._find(ask, question)
+            wanted = Wanted(ask.opening, False, ask.conversation.session_name, present)
             beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
             block, skip = self._recalled(found, standing, beside, budget, timezone)
             if block is not None:
@@ -185,12 +186,17 @@ class Composer:
         words = "\n".join(mask_secrets(one.message.text) for one in ask.query)
         return self._recaller.asked(words, now=ask.conversation.time, entity=ask.conversation.entity)
 
-    async def _find(self, ask: Ask, question: Question) -> Found:
-        present = asyncio.create_task(self._present(ask))
+    async def _find(self, ask: Ask, question: Question) -> tuple[Found, set[tuple[str, int]]]:
+        """What bears on a request, and the turns that it carries itself."""
+        reading = asyncio.create_task(self._present(ask))
         try:
-            return await self._recaller.find(ask.conversation.entity, question, present=present, note=phrase)
+            found = await self._recaller.find(ask.conversation.entity, question, present=reading, note=phrase)
+            present = await reading
         finally:
-            present.cancel()
+            reading.cancel()
+        here = {session_id for session_id, _ in present}
+        scored = tuple(s for s in found.scored if s.candidate.kind != "summary" or s.candidate.session_id not in here)
+        return replace(found, scored=scored) if len(scored) < len(found.scored) else found, present
 
     async def _present(self, ask: Ask) -> set[tuple[str, int]]:
         """The stored turns (session, place) that the request or what it goes on from holds: no need to recall them."""

@@ -16,6 +16,7 @@ from memproxy.store import facts as fact_rows
 from memproxy.store import passages as passage_rows
 from memproxy.store import receipts
 from memproxy.store import turns as turn_rows
+from memproxy.store.summaries import Summary
 from memproxy.trust import looks_like_instruction
 
 MOST_REPETITIONS = 500  # turns looked at for a fact's words, the newest
@@ -58,6 +59,12 @@ def fact_passages(fact: Fact) -> list[Passage]:
         return []
     terms = index_terms(fact.text, "user", fact.reference_time or fact.recorded_at)
     return [Passage("fact", fact.id, 0, 0, len(fact.text), terms, fact.text)]
+
+
+def summary_passages(summary: Summary) -> list[Passage]:
+    """The summary of a conversation is one passage, of the day on which that ended."""
+    terms = index_terms(summary.text, "assistant", summary.ended_at)
+    return [Passage("summary", summary.id, 0, 0, len(summary.text), terms, summary.text)]
 
 
 def _places(text: str, quote: str) -> list[tuple[int, int]]:

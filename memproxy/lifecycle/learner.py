@@ -19,6 +19,7 @@ from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Vectors
 from memproxy.lifecycle.denials import Denials
 from memproxy.lifecycle.embedding import embedder_of
+from memproxy.lifecycle.kinds import EXTRACT, MERGE, PURPOSES, REFLECT
 from memproxy.lifecycle.known import Known
 from memproxy.lifecycle.learning import Grounds, Learned, learn
 from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
@@ -33,10 +34,6 @@ from memproxy.store import denied, preferences, search, turns, usage
 from memproxy.store.preferences import Preferences
 from memproxy.store.search import Extent
 
-EXTRACT = "extract"  # what calls are made for, as `usage` counts them
-MERGE = "merge"
-REFLECT = "reflect"
-PURPOSES = (EXTRACT, MERGE, REFLECT)
 KNOWN = 20  # known facts that a second look is shown
 RESERVED = 10  # calls of the daily budget that the merge gate leaves to extraction
 

@@ -23,6 +23,7 @@ from memproxy.interfaces import Connection, Vectors
 from memproxy.lifecycle.indexing import fact_passages, reindex_repetitions, reindex_turn
 from memproxy.lifecycle.known import Known
 from memproxy.lifecycle.neighbours import Neighbours, neighbours
+from memproxy.lifecycle.overtaking import overtake
 from memproxy.lifecycle.profile import note
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft
 from memproxy.store import contradictions, receipts, turns
@@ -159,11 +160,14 @@ async def _insert(
 async def supersede(conn: Connection, entity: Entity, old_id: str, by: Fact, now: datetime) -> None:
     """Let a fact take the place of another, which was true until then; a hold on the old value lapses.
 
-    It stays in the indexes, for questions about the past.
+    It stays in the indexes, for questions about the past; summaries of past conversations say it no more.
     """
     await fact_rows.supersede(conn, entity, old_id, by.id, now, until=by.valid_from)
     await contradictions.lapse(conn, entity, old_id, now)
     await contradictions.overtaken(conn, entity, old_id, now)
+    old = await fact_rows.get(conn, entity, old_id)
+    if old is not None:
+        await overtake(conn, entity, old)
 
 
 async def _reinforce(

@@ -10,12 +10,13 @@ from datetime import datetime, timedelta
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.chains import CONVERSATION, mark_thread
+from memproxy.lifecycle.closing import ask, sums_up, wanted
 from memproxy.lifecycle.denials import hide_denied
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.history import History, Place, Said, marks_of, of_the_person, place, place_named
 from memproxy.lifecycle.indexing import reindex_turn, turn_passages
+from memproxy.lifecycle.kinds import CONDENSE, EXTRACT
 from memproxy.lifecycle.noticing import notice
-from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import Entity, Exchange, Message, Speaker, Turn
 from memproxy.settings import Settings
 from memproxy.store import entities, jobs, passages, preferences, sessions, turns
@@ -34,6 +35,7 @@ class Recorder:
         self._batch = settings.extraction.turns
         self._quiet = timedelta(seconds=settings.extraction.quiet_seconds)
         self._notices = settings.facts.inline_contradictions
+        self._stretch = settings.working_memory.turns if sums_up(settings, plan) else 0
 
     async def write(
         self,
@@ -74,6 +76,8 @@ class Recorder:
         head = answer_key or (where.news[-1].key if where.news else None)
         await sessions.touch(conn, entity, session_id, head, exchange.time)
         if any(turn.role == "user" for turn in stored):
+            await sessions.speak(conn, entity, session_id, now)
+            await self._condense(conn, entity, session_id, history, stored, now)
             await self._schedule(conn, entity, session_id, exchange.credential, now)
         if self._notices and exchange.learn:
             await notice(conn, entity, stored, now)
@@ -178,6 +182,27 @@ class Recorder:
             return
         run_after = now if len(waiting) >= self._batch else now + self._quiet
         await jobs.enqueue(conn, entity, EXTRACT, session_id, run_after, credential, now)
+
+    async def _condense(
+        self,
+        conn: Connection,
+        entity: Entity,
+        session_id: str,
+        history: History,
+        stored: Sequence[Turn],
+        now: datetime,
+    ) -> None:
+        """Have the next stretch of a long conversation summed up, once its turns are no more carried by requests."""
+        newest = max(turn.seq for turn in stored if turn.role == "user")
+        dropped = newest - max(len(history.said), self._stretch)
+        if not self._stretch or history.start or dropped < self._stretch:
+            return
+        known = await sessions.dropped(conn, entity, session_id) or 0
+        if dropped - known < self._stretch or not await wanted(conn, entity):
+            return
+        said = await sessions.measure(conn, entity, session_id)
+        if await ask(conn, entity, CONDENSE, session_id, said, self._plan, now):
+            await sessions.drop(conn, entity, session_id, dropped)
 
 
 async def say(

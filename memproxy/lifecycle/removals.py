@@ -75,6 +75,9 @@ async def deny(
         for turn in await turns.with_letters(conn, entity, most_telling(said), MOST_REPETITIONS):
             if await hide_denied(conn, entity, secret, turn):
                 await reindex_turn(conn, entity, turn)
+    for summary in await summaries.list_summaries(conn, entity, MOST_SUMMARIES):
+        if denials.spans(summary.text, words):
+            await summaries.delete(conn, entity, summary.id)
     return denial, gone
 
 

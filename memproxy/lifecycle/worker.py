@@ -1,4 +1,4 @@
-"""Jobs claimed and done: a session's new turns through the extraction model, into facts.
+"""Jobs claimed and done: a session's new turns through the extraction model, into facts, or into a summary.
 
 Jobs are rows: leased, retried with back-off, buried after the last attempt, visible and replayable. "Failed" and
 "nothing to remember" are different states.
@@ -22,9 +22,10 @@ from memproxy.extraction.windows import windows
 from memproxy.interfaces import Clock, Connection, Database
 from memproxy.lifecycle.dead_letters import bury
 from memproxy.lifecycle.extractor import ExtractionPlan
-from memproxy.lifecycle.learner import EXTRACT as EXTRACT
-from memproxy.lifecycle.learner import Learner
+from memproxy.lifecycle.kinds import EXTRACT as EXTRACT
+from memproxy.lifecycle.learner import RESERVED, Learner
 from memproxy.lifecycle.learning import Learned
+from memproxy.lifecycle.summarizing import Summarizer
 from memproxy.model import Job, Turn, new_id
 from memproxy.providers.client import ChatClient
 from memproxy.settings import Extraction
@@ -55,6 +56,7 @@ class Worker:
         self,
         db: Database,
         learner: Learner,
+        summarizer: Summarizer,
         client: ChatClient,
         plan: ExtractionPlan,
         settings: Extraction,
@@ -64,6 +66,7 @@ class Worker:
     ) -> None:
         self._db = db
         self._learner = learner
+        self._summarizer = summarizer
         self._client = client
         self._plan = plan
         self._settings = settings
@@ -128,7 +131,7 @@ class Worker:
         except StoreError:
             raise
         except Exception as error:  # one reply that finds a fault in us must not end learning for everybody
-            log.error("extraction job %s found a fault: %s at %s", job.id, type(error).__name__, places(error))
+            log.error("job %s (%s) found a fault: %s at %s", job.id, job.kind, type(error).__name__, places(error))
             await self._later(job, ProviderError("fault"))
         return True
 
@@ -140,6 +143,11 @@ class Worker:
         endpoint = self._plan.endpoint(job.credential)
         if endpoint is None:
             raise ProviderBusy("no-credential")
+        if job.kind != EXTRACT:
+            if await self._within_budget(job, RESERVED):
+                await self._summarizer.work(job, session_id, endpoint)
+                await self._db.write(lambda conn: jobs.finish(conn, job))
+            return
         pending, before = await self._db.read(lambda conn: _pending(conn, job, session_id))
         for window in windows(pending, before, self._settings.max_chars):
             if not await self._within_budget(job) or not await self._renew(job):
@@ -152,14 +160,19 @@ class Worker:
         """Keep the job for another call; False where the lease ran out and somebody else has it."""
         return await self._db.write(lambda conn: jobs.renew(conn, job, self._clock.now(), LEASE_SECONDS))
 
-    async def _within_budget(self, job: Job) -> bool:
+    async def _within_budget(self, job: Job, reserved: int = 0) -> bool:
+        """Whether the day allows another call, and so many after it; else the job waits for tomorrow."""
         now = self._clock.now()
-        if await self._learner.calls_left(now) > 0:
+        if await self._learner.calls_left(now) > reserved:
             return True
         midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
         await self._db.write(lambda conn: jobs.postpone(conn, job, midnight, "daily-limit"))
-        self._metrics.extractions.labels("daily-limit").inc()
+        self._failed(job, "daily-limit")
         return False
+
+    def _failed(self, job: Job, reason: str) -> None:
+        """Count why a job could not be done."""
+        (self._metrics.extractions if job.kind == EXTRACT else self._metrics.summaries).labels(reason).inc()
 
     def _count(self, found: Extracted, learned: Sequence[Learned]) -> None:
         self._metrics.extractions.labels("ok").inc(found.calls - len(found.failures))
@@ -184,7 +197,7 @@ class Worker:
 
     async def _later(self, job: Job, error: ProviderError) -> None:
         """Try again with back-off and jitter, as told where the server named a time; bury after the last attempt."""
-        self._metrics.extractions.labels(error.reason).inc()
+        self._failed(job, error.reason)
         if job.attempts >= self._settings.max_attempts:
             await self._bury(job, error.reason)
             return
@@ -197,8 +210,8 @@ class Worker:
         await self._db.write(lambda conn: jobs.retry(conn, job, again, error.reason))
 
     async def _bury(self, job: Job, reason: str) -> None:
-        log.warning("extraction job %s is dead: %s (memproxy jobs retry brings it back)", job.id, reason)
-        self._metrics.extractions.labels("dead").inc()
+        log.warning("job %s (%s) is dead: %s (memproxy jobs retry brings it back)", job.id, job.kind, reason)
+        self._failed(job, "dead")
         await self._db.write(lambda conn: bury(conn, job, reason))
 
     async def flush(self, seconds: float) -> Progress:

@@ -113,7 +113,7 @@ def conversation(window: Window, timezone: ZoneInfo) -> str:
     dates = sorted({_said_on(turn, timezone).date().isoformat() for turn in window.turns})
     context = "\n".join(_line(turn, timezone) for turn in window.context)
     told = {"Date of the conversation": ", ".join(dates), "Topic": window.topic, "Classification": window.label}
-    head = "\n".join(f"{name}: {_defuse(' '.join(text.split()))}" for name, text in told.items() if text)
+    head = "\n".join(f"{name}: {defuse(' '.join(text.split()))}" for name, text in told.items() if text)
     return (
         f"{head}\n\n"
         f"<context>\n{context}\n</context>\n\n"
@@ -122,8 +122,8 @@ def conversation(window: Window, timezone: ZoneInfo) -> str:
 
 
 def _line(turn: Turn, timezone: ZoneInfo) -> str:
-    name = f" ({_defuse(' '.join(turn.name.split()))})" if turn.name else ""
-    return f"[{_day(_said_on(turn, timezone))}] {turn.role}{name}: {_defuse(turn.content)}"
+    name = f" ({defuse(' '.join(turn.name.split()))})" if turn.name else ""
+    return f"[{_day(_said_on(turn, timezone))}] {turn.role}{name}: {defuse(turn.content)}"
 
 
 def _said_on(turn: Turn, timezone: ZoneInfo) -> datetime:
@@ -143,7 +143,7 @@ _OUR_TAGS = ("conversation", "context")
 _NAME = 60  # characters in which a tag's name ends, with what nobody sees between its letters
 
 
-def _defuse(text: str) -> str:
+def defuse(text: str) -> str:
     """The text with every angle that could open or close one of our tags, however it is spelt, made harmless."""
     return _ANGLE.sub(_harmless, text)
 

@@ -17,6 +17,7 @@ from memproxy.embedders.live import Embedders
 from memproxy.errors import StoreError
 from memproxy.events import Metrics
 from memproxy.interfaces import Clock, Connection, Embedder
+from memproxy.lifecycle.closing import Closer
 from memproxy.lifecycle.curation import Curator
 from memproxy.lifecycle.disputes import Disputes
 from memproxy.lifecycle.embedding import Indexer
@@ -25,6 +26,7 @@ from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
 from memproxy.lifecycle.learner import Learner, policy_of
 from memproxy.lifecycle.profile import Profiles
 from memproxy.lifecycle.reembedding import Reembedder
+from memproxy.lifecycle.summarizing import Summarizer
 from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
@@ -33,13 +35,14 @@ from memproxy.recall.recall import Recaller
 from memproxy.server.embedding import Opening, told
 from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
-from memproxy.store import entities, erasure, jobs, meta, placed, receipts, turns
+from memproxy.store import entities, erasure, jobs, meta, placed, receipts, summaries, turns
 from memproxy.store import facts as fact_rows
 from memproxy.store.sqlite import SqliteDatabase
 
 log = logging.getLogger(__name__)
 
 EXPIRY_POLL = 5.0  # seconds; the row of the next fact that is due is looked at
+CLOSING_POLL = 15.0
 JOBS_KEPT = timedelta(days=7)  # after they are done; dead ones stay until somebody looks
 
 
@@ -60,6 +63,7 @@ class Parts:
     curator: Curator
     disputes: Disputes
     profiles: Profiles
+    closer: Closer
     clock: Clock
     metrics: Metrics
     mark: HopMark  # of what this memory's proxies send upstream
@@ -84,7 +88,7 @@ class Parts:
         """Begin the background work: vectors, extraction, pruning."""
         if reembedding := self.reembedding():
             log.warning("%s", reembedding["told"])
-        loops = [self._prune(), self._expire()]
+        loops = [self._prune(), self._expire(), self._close()]
         if self.indexer is not None:
             loops += [self.indexer.run(), self._reembed(self.indexer)]
         if self.plan.off is None:
@@ -111,14 +115,16 @@ class Parts:
                 await self.reembedder.run(indexer)
 
     async def _prune(self) -> None:
-        """Drop old receipts and finished jobs, for as long as the server runs."""
-        limits = self.settings.receipts
+        """Drop old receipts, summaries and finished jobs, for as long as the server runs."""
+        limits, days = self.settings.receipts, self.settings.summaries.days
 
         async def prune(conn: Connection) -> None:
             now = self.clock.now()
             await receipts.prune(conn, limits.days, limits.max, now)
             await placed.prune(conn, limits.days, now)
             await jobs.prune(conn, now - JOBS_KEPT)
+            if days is not None:
+                await summaries.prune(conn, now - timedelta(days=days))
 
         while True:
             try:
@@ -135,6 +141,22 @@ class Parts:
             except StoreError as error:
                 log.warning("facts whose time has come stay for now: %s", type(error).__name__)
             await asyncio.sleep(EXPIRY_POLL)
+
+    async def _close(self) -> None:
+        """Close conversations that have rested, for as long as the server runs."""
+        while True:
+            try:
+                await self.close()
+            except StoreError as error:
+                log.warning("conversations stay open for now: %s", type(error).__name__)
+            await asyncio.sleep(CLOSING_POLL)
+
+    async def close(self) -> int:
+        """Close all conversations that have rested for the timeout; how many are to be summed up."""
+        asked = await self.closer.close(self.clock.now())
+        if asked:
+            self.worker.wake()
+        return len(asked)
 
     async def expire(self) -> int:
         """Let all facts end whose time has come; how many there were."""
@@ -165,6 +187,7 @@ class Parts:
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         await self.expire()
+        await self.close()
         progress = await self.worker.flush(seconds)
         if self.indexer is None:
             return progress
@@ -311,7 +334,9 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
             asks,
             zone if settings.extraction.reflection else None,
         )
-        worker = Worker(db, learner, client, plan, settings.extraction, zone, clock, metrics)
+        stored = indexer.wake if indexer is not None else lambda: None
+        summarizer = Summarizer(db, client, clock, metrics, secret, zone, settings.extraction.ignore, stored)
+        worker = Worker(db, learner, summarizer, client, plan, settings.extraction, zone, clock, metrics)
         memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)
         curator = Curator(db, embedders, secret, clock, learning=plan.own is not None, policy=policy)
         yield Parts(
@@ -328,6 +353,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
             curator,
             Disputes(db, settings.facts.exclusive_families, clock),
             Profiles(db, policy.packs, clock),
+            Closer(db, settings, plan),
             clock,
             metrics,
             mark,

@@ -15,6 +15,7 @@ from memproxy.store.evidence import Behind
 from memproxy.store.facts import FactChange
 from memproxy.store.preferences import Preferences
 from memproxy.store.profile import ProfileEntry
+from memproxy.store.summaries import Summary
 
 FACT_FIELDS = (
     "id text type tag slot significance confidence source_role quote turn_id status valid_from valid_until recorded_at "
@@ -132,6 +133,21 @@ def turn(row: Turn) -> dict[str, Any]:
         "content": row.content,
         "time": plain(row.time),
         "complete": row.complete,
+    }
+
+
+def summary(row: Summary) -> dict[str, Any]:
+    """A summary."""
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "session_id": row.session_id,
+        "text": row.text,
+        "first_seq": row.first_seq,
+        "last_seq": row.last_seq,
+        "started_at": plain(row.started_at),
+        "ended_at": plain(row.ended_at),
+        "created_at": plain(row.created_at),
     }
 
 

@@ -89,6 +89,30 @@ VALUES (:tenant, :entity, :id, :name, :parent_id, :now, :now);
 UPDATE sessions SET head = coalesce(:head, head), last_at = CASE WHEN :now > last_at THEN :now ELSE last_at END
 WHERE tenant = :tenant AND entity = :entity AND id = :id;
 
+-- name: sessions_speak
+-- Note that somebody speaks in a session now.
+UPDATE sessions SET active_at = :now WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: sessions_resting
+-- Open sessions in which nobody spoke since a moment, those that rest longest first, of all entities.
+SELECT tenant, entity, id FROM sessions WHERE active_at <= :since ORDER BY active_at LIMIT :limit;
+
+-- name: sessions_close
+-- Close a session, unless somebody spoke in it since that moment.
+UPDATE sessions SET active_at = NULL
+WHERE tenant = :tenant AND entity = :entity AND id = :id AND active_at <= :since;
+
+-- name: sessions_drop
+-- Note up to which turn of a session requests carry none any more.
+UPDATE sessions SET dropped_seq = max(dropped_seq, :seq) WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: sessions_measure
+-- How much was said in a session after one of its turns, and with how many credentials.
+SELECT count(*) AS turns, coalesce(sum(role = 'user'), 0) AS own, coalesce(sum(length(content)), 0) AS characters,
+    count(DISTINCT CASE WHEN role = 'user' THEN coalesce(credential, '') END) AS credentials,
+    max(CASE WHEN role = 'user' THEN credential END) AS credential, coalesce(max(seq), 0) AS newest
+FROM turns WHERE tenant = :tenant AND entity = :entity AND session_id = :id AND seq > :after;
+
 -- name: sessions_list
 -- Sessions, the most recent first.
 SELECT * FROM sessions
@@ -130,6 +154,11 @@ WHERE tenant = :tenant AND entity = :entity
     AND (:after IS NULL OR (time, session_id, seq) > (SELECT a.time, a.session_id, a.seq FROM turns a
         WHERE a.tenant = :tenant AND a.entity = :entity AND a.id = :after))
 ORDER BY time, session_id, seq LIMIT :limit;
+
+-- name: turns_span
+-- The turns of a session from one place to another, in order.
+SELECT * FROM turns
+WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq BETWEEN :first AND :last ORDER BY seq;
 
 -- name: turns_pending
 -- Turns of a session that wait for extraction with this credential (or with none), in order.
@@ -542,8 +571,8 @@ SELECT min(expires_at) AS due FROM facts WHERE status = 'current' AND expires_at
 
 -- name: summaries_insert
 -- Store a summary.
-INSERT INTO summaries (tenant, entity, id, session_id, text, started_at, ended_at, created_at)
-VALUES (:tenant, :entity, :id, :session_id, :text, :started_at, :ended_at, :created_at);
+INSERT INTO summaries (tenant, entity, id, session_id, text, started_at, ended_at, created_at, kind, first_seq, last_seq)
+VALUES (:tenant, :entity, :id, :session_id, :text, :started_at, :ended_at, :created_at, :kind, :first_seq, :last_seq);
 
 -- name: summaries_get
 -- One summary.
@@ -552,6 +581,22 @@ SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity AND id = :id
 -- name: summaries_list
 -- Summaries, the most recent conversation first.
 SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity ORDER BY ended_at DESC, id DESC LIMIT :limit;
+
+-- name: summaries_of_session
+-- The summaries of one session, in the order of the turns they tell of.
+SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id
+ORDER BY first_seq, last_seq, id;
+
+-- name: summaries_old
+-- Summaries of conversations that ended before a moment, but for those in which something weighty was said with feeling.
+SELECT s.tenant, s.entity, s.id FROM summaries s
+WHERE s.ended_at < :before AND NOT EXISTS (
+    SELECT 1 FROM turns t JOIN facts f ON f.tenant = t.tenant AND f.entity = t.entity AND f.turn_id = t.id
+    WHERE t.tenant = s.tenant AND t.entity = s.entity AND t.session_id = s.session_id
+        AND f.status IN ('current', 'historical', 'expired')
+        AND f.emotional_weight >= :weight AND f.significance >= :significance
+)
+ORDER BY s.ended_at LIMIT :limit;
 
 -- name: summaries_delete
 -- Remove one summary.

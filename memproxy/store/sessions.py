@@ -81,6 +81,52 @@ async def touch(conn: Connection, entity: Entity, session_id: str, head_key: str
     await conn.run("sessions_touch", **scoped(entity), id=session_id, head=head_key, now=now)
 
 
+async def speak(conn: Connection, entity: Entity, session_id: str, now: datetime) -> None:
+    """Note that somebody speaks in a session now, by the server's clock: it is open from then on."""
+    await conn.run("sessions_speak", **scoped(entity), id=session_id, now=now)
+
+
+async def resting(conn: Connection, since: datetime, limit: int) -> list[tuple[Entity, str]]:
+    """Open sessions in which nobody spoke since a moment, those that rest longest first."""
+    rows = await conn.all("sessions_resting", since=since, limit=limit)
+    return [(Entity(row["entity"], row["tenant"]), row["id"]) for row in rows]
+
+
+async def close(conn: Connection, entity: Entity, session_id: str, since: datetime) -> bool:
+    """Close a session; False where somebody spoke in it since that moment, or it is closed already."""
+    return await conn.run("sessions_close", **scoped(entity), id=session_id, since=since) > 0
+
+
+async def drop(conn: Connection, entity: Entity, session_id: str, seq: int) -> None:
+    """Note that requests carry the turns of a session up to this one no more."""
+    await conn.run("sessions_drop", **scoped(entity), id=session_id, seq=seq)
+
+
+async def dropped(conn: Connection, entity: Entity, session_id: str) -> int | None:
+    """Up to which turn requests carry none of a session any more; None where there is no such session."""
+    row = await conn.one("sessions_get", **scoped(entity), id=session_id)
+    return None if row is None else int(row["dropped_seq"])
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How much was said in a session, and with which credentials."""
+
+    turns: int
+    own: int  # of the person
+    characters: int
+    credentials: int  # how many different ones the person's turns came with
+    credential: str | None  # that of all of them, where it is one
+    newest: int  # the place of the last turn
+
+
+async def measure(conn: Connection, entity: Entity, session_id: str, after: int = 0) -> Measure:
+    """How much was said in a session after the turn at a place."""
+    row = await conn.one("sessions_measure", **scoped(entity), id=session_id, after=after)
+    assert row is not None  # an aggregate
+    return Measure(row["turns"], row["own"], row["characters"], row["credentials"], row["credential"], row["newest"])
+
+
 async def list_sessions(conn: Connection, entity: Entity, limit: int, after: str | None = None) -> list[Session]:
     """Sessions, the most recent first, beginning after the one with the given id."""
     return [from_row(row) for row in await conn.all("sessions_list", **scoped(entity), limit=limit, after=after)]

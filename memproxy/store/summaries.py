@@ -1,19 +1,28 @@
-"""Summaries of past conversations."""
+"""Summaries: of past conversations, and of stretches of long ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity
 from memproxy.store import passages, receipts
 from memproxy.store.rows import scoped, to_time
 
+# Of a whole conversation (recalled for other ones), of a stretch of one, of its older stretches together (shown in it).
+SummaryKind = Literal["conversation", "range", "overview"]
+
+# What makes a conversation one whose summary is kept: something that weighty, said with that much feeling.
+PEAK_WEIGHT = 0.7
+PEAK_SIGNIFICANCE = 7
+_PRUNED_AT_ONCE = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a conversation was about."""
+    """What a conversation, or a stretch of one, was about."""
 
     id: str
     session_id: str | None
@@ -21,6 +30,9 @@ class Summary:
     started_at: datetime  # of the conversation
     ended_at: datetime
     created_at: datetime
+    kind: SummaryKind = "conversation"
+    first_seq: int = 0  # the turns it tells of
+    last_seq: int = 0
 
 
 def from_row(row: Row) -> Summary:
@@ -32,6 +44,9 @@ def from_row(row: Row) -> Summary:
         started_at=to_time(row["started_at"]),
         ended_at=to_time(row["ended_at"]),
         created_at=to_time(row["created_at"]),
+        kind=row["kind"],
+        first_seq=row["first_seq"],
+        last_seq=row["last_seq"],
     )
 
 
@@ -46,6 +61,9 @@ async def insert(conn: Connection, entity: Entity, summary: Summary) -> None:
         started_at=summary.started_at,
         ended_at=summary.ended_at,
         created_at=summary.created_at,
+        kind=summary.kind,
+        first_seq=summary.first_seq,
+        last_seq=summary.last_seq,
     )
 
 
@@ -58,6 +76,25 @@ async def get(conn: Connection, entity: Entity, summary_id: str) -> Summary | No
 async def list_summaries(conn: Connection, entity: Entity, limit: int) -> list[Summary]:
     """Summaries, the most recent conversation first."""
     return [from_row(row) for row in await conn.all("summaries_list", **scoped(entity), limit=limit)]
+
+
+async def of_session(conn: Connection, entity: Entity, session_id: str) -> list[Summary]:
+    """The summaries of one conversation, in the order of the turns they tell of."""
+    return [from_row(row) for row in await conn.all("summaries_of_session", **scoped(entity), session_id=session_id)]
+
+
+async def prune(conn: Connection, before: datetime) -> int:
+    """Remove summaries of conversations that ended before a moment; how many. Those of peak moments stay."""
+    rows = await conn.all(
+        "summaries_old",
+        before=before,
+        weight=PEAK_WEIGHT,
+        significance=PEAK_SIGNIFICANCE,
+        limit=_PRUNED_AT_ONCE,
+    )
+    for row in rows:
+        await delete(conn, Entity(row["entity"], row["tenant"]), row["id"])
+    return len(rows)
 
 
 async def delete(conn: Connection, entity: Entity, summary_id: str) -> bool:

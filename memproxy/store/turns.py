@@ -110,6 +110,12 @@ async def list_turns(
     return [from_row(row) for row in rows]
 
 
+async def span(conn: Connection, entity: Entity, session_id: str, first: int, last: int) -> list[Turn]:
+    """The turns of a session from one place to another, both included, in order."""
+    rows = await conn.all("turns_span", **scoped(entity), session_id=session_id, first=first, last=last)
+    return [from_row(row) for row in rows]
+
+
 async def find(
     conn: Connection, entity: Entity, session_id: str, time: datetime, role: Speaker, text_key: str
 ) -> str | None:

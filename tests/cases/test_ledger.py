@@ -21,6 +21,7 @@ API, PEOPLE, OWNED = (f"integration/test_{name}.py" for name in ("api", "people"
 LIVES, TIMES, DISPUTES = (f"integration/test_{name}.py" for name in ("lives", "times", "disputes"))
 LEARNING, SEGMENTS, GATE = (f"integration/test_{name}.py" for name in ("learning", "segments", "merge_gate"))
 CHATS, TROUBLE, RELAY = (f"integration/test_{name}.py" for name in ("conversations", "store_trouble", "relay"))
+SUMMARIES = "integration/test_summaries.py"
 ANSWERS, SERVE = "integration/test_transport_answers.py", "integration/test_serve.py"
 RECONCILE, HISTORY, AS_OF = (f"properties/test_{name}.py" for name in ("reconcile", "history", "facts_over_time"))
 ROWS, SEARCH, ERASURE = (f"contracts/test_store_{name}.py" for name in ("rows", "search", "erasure"))
@@ -85,7 +86,7 @@ LEDGER: dict[str, Stands] = {
     ],
     "L4": [f"{BELIEVED}::test_l4_nearness_is_no_sameness", f"{RECONCILE}::test_nearness_alone_never_merges", APART],
     "L5": [f"{DISPUTES}::test_l5_the_same_said_again_is_one_contradiction_seen_twice"],
-    "L6": "Textures come with the shape of conversations.",
+    "L6": [f"{SUMMARIES}::test_l6_going_on_later_replaces_the_summary_and_the_conversations_have_one_each"],
     "L7": [f"{TIMES}::test_l7_and_l15_a_timeline_answers_who_came_first_and_how_long_ago"],
     "L8": [
         f"{LEARNING}::test_l8_a_temporary_fact_ends_thirty_days_after_it_was_last_said_and_reading_does_not_keep_it",
@@ -236,7 +237,7 @@ LEDGER: dict[str, Stands] = {
         f"{SLOTS}::test_l46_plural_attributes_have_no_single_value",
         f"{RECONCILE}::test_several_values_of_a_plural_slot_are_all_current",
     ],
-    "L47": "Summaries of conversations come with the shape of conversations.",
+    "L47": [f"{SUMMARIES}::test_l47_a_conversation_with_nothing_to_say_of_is_asked_for_once_and_starves_no_other"],
     "L48": [
         f"{LEARNED}::test_l48_words_in_any_script_are_worth_a_call",
         f"{WINDOWS}::test_anything_that_may_say_something_is_not",

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from memproxy.model import Entity, new_id
 from memproxy.server.api import ROUTES
+from memproxy.store import summaries
+from memproxy.store.summaries import Summary
 from tests.integration.test_api import is_problem
 from tests.world import World, facts, user
 
@@ -47,7 +50,16 @@ async def everything(world: World, who: str) -> dict[str, str]:
     denied = await world.client.post(world.of(who, "/denied"), json={"text": "Likes snow"})
     [fact], [turn, *_] = await world.rows(who), await world.turns(who)
     ids = {"fact": fact["id"], "turn": turn["id"], "denied": denied.json()["id"]}
-    return ids | await disputes(world, who)
+    return ids | {"summary": await summary(world, who)} | await disputes(world, who)
+
+
+async def summary(world: World, who: str) -> str:
+    """A summary of somebody's; its id."""
+    assert world.app is not None
+    now = world.app.parts.clock.now()
+    one = Summary(new_id(), None, "Talked of rafts", now, now, now)
+    await world.app.parts.db.write(lambda conn: summaries.insert(conn, Entity(who), one))
+    return one.id
 
 
 async def disputes(world: World, who: str) -> dict[str, str]:
@@ -97,7 +109,7 @@ async def test_l58_an_id_of_somebody_else_is_not_there_and_nothing_happens(
 
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
 async def test_l58_an_id_that_nobody_has_matches_nothing_and_says_so(world: World, method: str, path: str) -> None:
-    ids = dict.fromkeys(("fact", "turn", "denied", "contradiction", "collision"), "0" * 32)
+    ids = dict.fromkeys(("fact", "turn", "denied", "contradiction", "collision", "summary"), "0" * 32)
     body = BODIES.get((method, path.removeprefix(PREFIX)))
     is_problem(await world.client.request(method, url(world, path, "Bo", ids), json=body), 404)
     assert (await world.client.get(world.own("entities"))).json()["items"] == []
@@ -115,7 +127,7 @@ async def test_l58_a_key_reaches_no_route_of_somebody_else(tmp_path: Path, keys:
         fact = await world.client.post(
             world.of("Ada", "/facts"), json={"text": "Owns a canoe"}, headers={"X-MemG-Key": "key-admin"}
         )
-        none = dict.fromkeys(("turn", "denied", "contradiction", "collision"), "0" * 32)
+        none = dict.fromkeys(("turn", "denied", "contradiction", "collision", "summary"), "0" * 32)
         ids = {"fact": fact.json()["id"], **none}
         for method, path in OF_ENTITIES:
             body = BODIES.get((method, path.removeprefix(PREFIX)))

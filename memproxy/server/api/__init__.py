@@ -8,7 +8,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp
 
 from memproxy.server.access import Access
-from memproxy.server.api import disputes, entities, facts, process, profile, turns, wishes
+from memproxy.server.api import disputes, entities, facts, process, profile, summaries, turns, wishes
 from memproxy.server.api.application import application
 from memproxy.server.api.call import Handler
 from memproxy.server.parts import Parts
@@ -63,6 +63,8 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/memproxy/v1/entities/{entity}/turns", turns.import_turns),
     ("DELETE", "/memproxy/v1/entities/{entity}/turns/{turn}", turns.delete_turn),
     ("POST", "/memproxy/v1/entities/{entity}/extract", turns.extract),
+    ("GET", "/memproxy/v1/entities/{entity}/summaries", summaries.list_summaries),
+    ("DELETE", "/memproxy/v1/entities/{entity}/summaries/{summary}", summaries.delete_summary),
 )
 
 

@@ -1,0 +1,26 @@
+"""Summaries of conversations: list, remove."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from memproxy.errors import Problem
+from memproxy.server import views
+from memproxy.server.api.call import Call, answer
+from memproxy.store import summaries
+
+
+async def list_summaries(call: Call) -> Response:
+    """Summaries, the most recent conversation first."""
+    entity, limit = call.entity, call.limit
+    rows = await call.parts.db.read(lambda conn: summaries.list_summaries(conn, entity, limit))
+    return answer({"items": [views.summary(row) for row in rows], "next_cursor": None})
+
+
+async def delete_summary(call: Call) -> Response:
+    """Remove a summary for good."""
+    entity, summary_id = call.entity, call.segment("summary")
+    if not await call.parts.db.write(lambda conn: summaries.delete(conn, entity, summary_id)):
+        raise Problem(404, "No such summary")
+    call.parts.changed(entity)
+    return answer({"deleted": {"summaries": 1}})
