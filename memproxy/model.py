@@ -72,14 +72,19 @@ class ChatRequest:
     max_tokens: int | None = None  # the client's own output limit
     choices: int = 1  # `n`
     fields: Mapping[str, str] = field(default_factory=dict)  # top-level string fields, e.g. "user"
+    extensible: bool = False  # whether messages can be put in between
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Text that goes into a request: to the end of one message's words, or of the system prompt."""
+    """Text that goes into a request: to the end of one message's words, or of the system prompt.
+
+    With a `role` it is a message of its own, said by that one, which goes in front of the message at its place.
+    """
 
     text: str
     message: int | None = None  # its place in `ChatRequest.messages`; None: the system prompt
+    role: Speaker | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,6 +234,8 @@ class WorkingMemory(_Section, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Turns of the running conversation that stay at hand."""
 
     turns: Count = 20
+    tokens: Count = 4000  # what those that are put back into a request may take
+    recover: list[str] = []  # whose conversations are put back where a request brings only its newest message
 
 
 class Extraction(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):

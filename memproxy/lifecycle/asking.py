@@ -20,6 +20,7 @@ class Conversation:
     mode: MemoryMode
     time: datetime  # when it is said
     timezone: str
+    recovers: bool = False  # what was said before is put back where the request brings only its newest message
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,11 @@ class Besides:
             return NOTHING
 
         async def look(conn: Connection) -> Beside:
+            begins = wanted.session_name is None or await sessions.by_name(conn, entity, wanted.session_name) is None
             return Beside(
-                threads=await evidence.open_threads(conn, entity, threads) if threads else (),
+                threads=await evidence.open_threads(conn, entity, threads) if threads and begins else (),
                 feelings=await unasked.feelings(conn, entity, now - FEELINGS_FOR, MOST_FEELINGS) if feels else (),
-                suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests else (),
+                suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests and begins else (),
                 session=await _earlier(conn, entity, wanted) if goes_on else (),
                 quotable=await unasked.quotable(conn, entity, quoting) if quoting else (),
             )

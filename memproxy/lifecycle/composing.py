@@ -24,6 +24,7 @@ from memproxy.lifecycle.besides import Besides, Wanted
 from memproxy.lifecycle.chains import thread_of
 from memproxy.lifecycle.history import kept_key, marks_of, read_history
 from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
+from memproxy.lifecycle.recovering import Recovered, recover, wants
 from memproxy.model import (
     Addition,
     ChatRequest,
@@ -85,6 +86,8 @@ class Composer:
         self._layout = layout_named(settings.memory.format)
         self._besides = Besides(db, settings)
         self._timeout = timedelta(seconds=settings.session.timeout)
+        self._turns = settings.working_memory.turns
+        self._tokens = settings.working_memory.tokens
         self._secret = secret
         self._clock = clock
         self._metrics = metrics
@@ -102,8 +105,17 @@ class Composer:
         ask = Ask(conversation, heard.sent, request_id, history, thread)
         if not thread.turn:
             return Composed(Skip.NO_QUERY, thread=thread)
+        earlier = await self._earlier(ask)
+        ask = replace(ask, thread=replace(thread, held=thread.held | earlier.turns))
         composed = await (self._split(ask) if placement == "split" else self._whole(ask, placement))
-        return replace(composed, thread=thread)
+        return replace(composed, additions=(*earlier.additions, *composed.additions), thread=thread)
+
+    async def _earlier(self, ask: Ask) -> Recovered:
+        """What is put back into a request that brings only its newest message, where that is wanted."""
+        if not wants(ask) or self._turns == 0:
+            return Recovered()
+        room = self._room(ask.request, self._tokens)
+        return await self._db.read(lambda conn: recover(conn, ask, self._turns, room, self._timeout))
 
     def follow(self, entity: Entity, id: str, thread: Thread) -> None:
         """Keep in memory where an answer or a conversation stands of which nothing is recorded."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -100,6 +101,17 @@ def memory_mode(headers: Headers) -> MemoryMode:
         return "off"
     value = said.strip().lower()
     return next((mode for mode in get_args(MemoryMode) if mode == value), "off")
+
+
+def recovers(headers: Headers, entity: str, settings: Settings) -> bool:
+    """Whether a conversation is to be put back into a request that brings only its newest message.
+
+    The header says it for one request (`recover`; anything else means no), the settings for entities.
+    """
+    said = headers.get("x-memg-history")
+    if said is not None:
+        return said.strip().lower() == "recover" and not headers.repeated("x-memg-history")
+    return any(fnmatch.fnmatchcase(entity, pattern) for pattern in settings.working_memory.recover)
 
 
 def time_zone(headers: Headers, settings: Settings) -> ZoneInfo | None:

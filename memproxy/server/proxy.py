@@ -116,7 +116,7 @@ class Proxy:
             return
         sent, plan = await self._splice(call, plan)
         body.drop_plain()
-        if plan.prepared.block is not None:
+        if plan.prepared.additions:
             upstream = upstream.without_coding()
         added.append((b"x-memg-memory", _memory_header(plan.prepared)))
         self._parts.metrics.first_byte.observe(time.perf_counter() - started)
@@ -233,6 +233,7 @@ class Proxy:
             mode=mode,
             time=self._said_at(headers, caller),
             timezone=zone.key if zone is not None else settings.timezone,
+            recovers=identity.recovers(headers, name, settings),
         )
 
     def _said_at(self, headers: Headers, caller: Caller) -> datetime:
@@ -250,8 +251,8 @@ class Proxy:
 
     async def _splice(self, call: Call, plan: Plan) -> tuple[bytes | None, Plan]:
         """The body to send: the client's own bytes, with the block in them where there is one."""
-        body, block = call.body, plan.prepared.block
-        if block is None:
+        body = call.body
+        if not plan.prepared.additions:
             return (body.data if body.whole else None), plan
         try:
             return call.form.inject(await body.plain(), plan.prepared.additions), plan
@@ -343,7 +344,9 @@ class Proxy:
 
 
 def _memory_header(prepared: Prepared) -> bytes:
+    recovered = sum(addition.role is not None for addition in prepared.additions)
+    more = f"; recovered={recovered}" if recovered else ""
     if prepared.block is not None:
         items, tokens = len(prepared.block.items), prepared.block.tokens
-        return f"injected; items={items}; tokens={tokens}; ms={prepared.milliseconds:.0f}".encode()
-    return f"skipped; reason={prepared.skip.value if prepared.skip else Skip.ERROR.value}".encode()
+        return f"injected; items={items}; tokens={tokens}; ms={prepared.milliseconds:.0f}{more}".encode()
+    return f"skipped; reason={prepared.skip.value if prepared.skip else Skip.ERROR.value}{more}".encode()

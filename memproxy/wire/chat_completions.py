@@ -36,6 +36,7 @@ class ChatCompletions:
             max_tokens=limit if limit is not None else count(values.get("max_tokens")),
             choices=count(values.get("n")) or 1,
             fields=strings(values),
+            extensible=True,
         )
 
     def inject(self, body: bytes, additions: Sequence[Addition]) -> bytes:

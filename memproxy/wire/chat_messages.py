@@ -9,7 +9,7 @@ from typing import Any
 from memproxy.errors import NotUnderstood
 from memproxy.model import Addition, Message
 from memproxy.wire import content, spans
-from memproxy.wire.additions import by_place
+from memproxy.wire.additions import by_place, new_messages, plain_message
 from memproxy.wire.spans import Member, Span, Splice
 from memproxy.wire.values import mapping, string
 
@@ -42,7 +42,8 @@ def edits(text: str, additions: Sequence[Addition], kind: str | None) -> list[Sp
     """
     messages = messages_member(spans.whole_object(text))
     items, _ = spans.array_items(text, messages.start)
-    return [_edit(text, items, place, addition, kind) for place, addition in by_place(additions).items()]
+    found = [_edit(text, items, place, addition, kind) for place, addition in by_place(additions).items()]
+    return found + new_messages(items, additions, plain_message)
 
 
 def _edit(text: str, items: Sequence[Span], place: int | None, addition: str, kind: str | None) -> Splice:

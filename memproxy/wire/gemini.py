@@ -18,7 +18,7 @@ from memproxy.errors import NotUnderstood
 from memproxy.interfaces import ReplyReader
 from memproxy.model import Addition, ChatRequest, Message
 from memproxy.wire import content, spans
-from memproxy.wire.additions import around, by_place, new_member
+from memproxy.wire.additions import around, by_place, new_member, new_messages
 from memproxy.wire.gemini_reply import GeminiStream, whole_answer
 from memproxy.wire.readers import reply_reader
 from memproxy.wire.spans import Member, Span, Splice
@@ -71,6 +71,7 @@ class Gemini:
             max_tokens=count(_either(config, _LIMIT)),
             choices=count(_either(config, _CANDIDATES)) or 1,
             fields=strings(values),
+            extensible=isinstance(contents, list),
         )
 
     def inject(self, body: bytes, additions: Sequence[Addition]) -> bytes:
@@ -108,7 +109,11 @@ def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
             found += _append(text, items[place], addition)
         else:
             raise NotUnderstood("unspliceable")
-    return found
+    return found + new_messages(items, additions, _content)
+
+
+def _content(role: str, text: str) -> str:
+    return f'{{"role":"{"model" if role == "assistant" else role}","parts":[{_part(text)}]}}'
 
 
 # --- reading -------------------------------------------------------------------------------------------------

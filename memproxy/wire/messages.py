@@ -14,7 +14,7 @@ from memproxy.errors import NotUnderstood
 from memproxy.interfaces import ReplyReader
 from memproxy.model import Addition, ChatRequest, Message
 from memproxy.wire import content, spans
-from memproxy.wire.additions import around, by_place, new_member
+from memproxy.wire.additions import around, by_place, new_member, new_messages, plain_message
 from memproxy.wire.chat_messages import messages_member
 from memproxy.wire.messages_reply import MessageStream, whole_message
 from memproxy.wire.readers import reply_reader
@@ -59,6 +59,7 @@ class Messages:
             stream=values.get("stream") is True,
             max_tokens=count(values.get("max_tokens")),
             fields={**strings(values), **({"metadata.user_id": user} if user else {})},
+            extensible=True,
         )
 
     def inject(self, body: bytes, additions: Sequence[Addition]) -> bytes:
@@ -92,7 +93,7 @@ def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
             found.append(_to_message(text, messages[place], addition))
         else:
             raise NotUnderstood("unspliceable")
-    return found
+    return found + new_messages(messages, additions, plain_message)
 
 
 def _message(fields: dict[str, Any]) -> Message:

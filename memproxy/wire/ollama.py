@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from memproxy.errors import NotUnderstood
@@ -36,6 +37,7 @@ class Ollama:
             stream=values.get("stream") is not False,
             max_tokens=_limit(values.get("options")),
             fields=strings(values),
+            extensible=True,
         )
 
     def inject(self, body: bytes, additions: Sequence[Addition]) -> bytes:
@@ -69,7 +71,7 @@ def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
         if first is None:
             raise NotUnderstood("unspliceable")
         additions = [
-            addition if addition.message is not None else Addition(addition.text, first) for addition in additions
+            replace(addition, message=first) if addition.message is None else addition for addition in additions
         ]
     return chat_messages.edits(text, additions, None)
 

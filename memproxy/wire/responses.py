@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -86,7 +87,7 @@ def edits(text: str, additions: Sequence[Addition]) -> list[Splice]:
     instructions = spans.only_member(members, "instructions")
     if _bars_instructions(members, instructions):
         newest = _newest_user(given)
-        additions = [Addition(a.text, newest if a.message is None else a.message) for a in additions]
+        additions = [replace(a, message=newest) if a.message is None else a for a in additions]
     return [
         _to_instructions(text, members, instructions, addition)
         if place is None
