@@ -121,4 +121,4 @@ def _words(turn: Turn, shown: Sequence[str]) -> str:
     """The words of a turn as far as they may be shown: as they were said, where all of them may."""
     if "".join("".join(shown).split()) == "".join(turn.content.split()):
         return turn.content
-    return _GAP.join(shown)
+    return _GAP.join(piece.strip() for piece in shown if piece.strip())

@@ -66,6 +66,7 @@ def test_a_request_is_read_as_far_as_memory_needs_it() -> None:
         max_tokens=7,
         choices=2,
         fields={"model": "m", "user": "u-1"},
+        extensible=True,
     )
 
 

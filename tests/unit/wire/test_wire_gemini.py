@@ -76,6 +76,7 @@ def test_a_request_is_read_as_far_as_memory_needs_it() -> None:
         max_tokens=100,
         choices=2,
         fields={"user": "u-1"},
+        extensible=True,
     )
 
 

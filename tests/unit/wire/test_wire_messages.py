@@ -73,6 +73,7 @@ def test_a_request_is_read_as_far_as_memory_needs_it() -> None:
         stream=True,
         max_tokens=100,
         fields={"model": "claude", "metadata.user_id": "u-1"},
+        extensible=True,
     )
 
 

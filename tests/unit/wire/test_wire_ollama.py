@@ -55,6 +55,7 @@ def test_a_request_is_read_as_far_as_memory_needs_it() -> None:
         stream=True,
         max_tokens=7,
         fields={"model": "m", "keep_alive": "5m"},
+        extensible=True,
     )
 
 
