@@ -12,7 +12,7 @@ import os
 import re
 import unicodedata
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import SplitResult, urlsplit
 from zoneinfo import ZoneInfo
 
@@ -114,7 +114,7 @@ class Targets(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ollama: str | None = None
 
 
-# The rows of providers/catalog.py, by name.
+# The rows of providers/catalog.py, by name. Packages may bring along others (calling/plugins.py).
 LLMProvider = Literal[
     "openai",
     "anthropic",
@@ -135,7 +135,9 @@ LLMProvider = Literal[
 class LLM(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that extracts facts."""
 
-    provider: LLMProvider | None = None  # None: OpenAI's API, with a key that the settings name
+    provider: str | None = (
+        None  # an LLMProvider, or what a package brings along; None: OpenAI's API, with a key that the settings name
+    )
     model: str | None = None
     base_url: str | None = None
     api_key: Secret | None = None
@@ -166,7 +168,7 @@ EmbedProvider = Literal[
 class Embed(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that turns text into vectors."""
 
-    provider: EmbedProvider = "local"
+    provider: str = "local"  # an EmbedProvider, or what a package brings along
     model: str | None = None
     base_url: str | None = None
     api_key: Secret | None = None
@@ -374,6 +376,11 @@ def check(settings: Settings) -> None:
     for name in ("target", *(f"targets.{field}" for field in Targets.__struct_fields__)):
         holder, _, field = name.rpartition(".")
         _check_url(name, getattr(settings.targets if holder else settings, field))
+    for section, provider, known in (
+        ("llm", settings.llm.provider, get_args(LLMProvider)),
+        ("embed", settings.embed.provider, get_args(EmbedProvider)),
+    ):
+        _check_provider(section, provider, known)
     _check_url("llm.base_url", settings.llm.base_url)
     _check_url("embed.base_url", settings.embed.base_url)
     if zone(settings.timezone) is None:
@@ -407,6 +414,20 @@ def _check_pattern(name: str, pattern: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise SettingsError(f"{name}: {pattern!r} is no regular expression: {error}") from None
+
+
+def _check_provider(section: str, provider: str | None, known: tuple[str, ...]) -> None:
+    group = "memproxy.llms" if section == "llm" else "memproxy.embedders"
+    if provider is None or provider in known:
+        return
+    from importlib.metadata import entry_points  # takes 20 ms to load, and hardly anybody needs it
+
+    if entry_points(group=group, name=provider):
+        return
+    raise SettingsError(
+        f"{section}.provider: {provider!r} is none; there are {', '.join(known)}, and what installed packages offer as"
+        f" {group}"
+    )
 
 
 def _check_url(name: str, value: str | None) -> None:

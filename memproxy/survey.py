@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from memproxy.calling import plugins
 from memproxy.calling.access import Access, is_own
 from memproxy.calling.connections import Connections
 from memproxy.embedders import open_embedder
@@ -16,8 +17,8 @@ from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.errors import EmbedderError, ProviderError, SettingsError
 from memproxy.lifecycle.extractor import DEFAULT_PROVIDER, plan_extraction
 from memproxy.prompts import extraction as prompt
-from memproxy.providers.catalog import LLMS, known_at
-from memproxy.providers.client import SHAPES, ChatClient, Endpoint
+from memproxy.providers.catalog import LLMS, known_at, row_of
+from memproxy.providers.client import ChatClient, Endpoint, shape_of
 from memproxy.settings import LLM, Embed, Settings, is_loopback
 
 Kind = Literal["extraction", "embedding"]
@@ -63,6 +64,11 @@ async def options(settings: Settings) -> list[Option]:
     try:
         for name, row in LLMS.items():
             found.append(await _option("extraction", name, row.access, row.model, chat == name, llm, connections))
+        for name in plugins.names("memproxy.llms"):
+            row = row_of(name)
+            found.append(await _option("extraction", name, row.access, row.model, chat == name, llm, connections))
+        for name in plugins.names("memproxy.embedders"):
+            found.append(Option("embedding", name, None, "its package's affair", embed.provider == name, None))
         for name, embedder in EMBEDDERS.items():
             mine = embed.provider == name
             found.append(await _option("embedding", name, embedder.access, embedder.model, mine, embed, connections))
@@ -136,7 +142,7 @@ async def _extraction(settings: Settings) -> Trial:
 
 
 def _json(client: ChatClient, endpoint: Endpoint) -> str:
-    if SHAPES[endpoint.shape].schema in client.refused(endpoint):
+    if shape_of(endpoint).schema in client.refused(endpoint):
         return "none"
     return "object" if "json_object_only" in endpoint.quirks else "schema"
 

@@ -25,9 +25,9 @@ def is_remote(settings: Embed) -> bool:
 
 
 def is_here(settings: Embed) -> bool:
-    """Whether no other machine is spoken to."""
+    """Whether no other machine is spoken to. Of another package's embedder nobody knows."""
     if not is_remote(settings):
-        return True
+        return settings.provider in PROVIDERS
     address = settings.base_url or EMBEDDERS[settings.provider].access.address or ""
     return is_loopback(urlsplit(address).hostname or "")
 
@@ -41,14 +41,18 @@ def trouble(embedder: Embedder | None) -> str | None:
 async def open_embedder(settings: Embed, known: EmbedderInfo | None = None) -> Embedder:
     """The configured embedder, having made its first vector.
 
-    `known` is what an earlier start found out about a remote one: it is not measured again, and where it does not
-    answer for now it is there all the same. Raises EmbedderError that says what is missing or wrong, SettingsError
-    where a remote one lacks a setting.
+    `known` is what an earlier start found out: it is not measured again, and a remote one that does not answer for now
+    is there all the same. Raises EmbedderError that says what is missing or wrong, SettingsError where a setting is
+    missing.
     """
     if is_remote(settings):
         from memproxy.embedders.remote import open_remote
 
         return await open_remote(settings, known)
+    if settings.provider not in PROVIDERS:
+        from memproxy.embedders.plugged import open_plugged
+
+        return await open_plugged(settings, known)
     embedder = make_embedder(settings)
     try:
         await embedder.embed_query("warm")

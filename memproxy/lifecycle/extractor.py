@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memproxy.calling.access import resolve
 from memproxy.errors import SettingsError
 from memproxy.lifecycle.credentials import Purse
-from memproxy.providers.catalog import LLMS, known_at
+from memproxy.providers.catalog import LLMS, known_at, row_of
 from memproxy.providers.client import Endpoint
 from memproxy.settings import LLM, Settings
 
@@ -72,7 +72,7 @@ def plan_extraction(settings: Settings, secret: bytes) -> ExtractionPlan:
 
 def _endpoint(llm: LLM, provider: str) -> Endpoint:
     """Where and as whom to call a provider. Raises SettingsError naming what is missing."""
-    row = LLMS[provider]
+    row = row_of(provider)
     opened = resolve("llm", provider, row.access, llm.base_url, llm.api_key)
     model = llm.model or row.model
     if model is None:

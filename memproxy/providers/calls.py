@@ -21,7 +21,7 @@ class Endpoint:
     base_url: str
     model: str
     headers: Mapping[str, str] = field(repr=False)
-    shape: str = "chat"  # a key of shapes.SHAPES
+    shape: str | Shape = "chat"  # a key of client.SHAPES, or the API itself
     quirks: frozenset[str] = frozenset()
     api_version: str | None = None
     signer: Signer | None = field(default=None, repr=False, compare=False)

@@ -14,10 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from memproxy.calling import plugins
 from memproxy.calling.access import Access
+from memproxy.errors import SettingsError
+from memproxy.providers.calls import Shape
 from memproxy.providers.shape_chat import chat_completions_url
 
-__all__ = ["LLMS", "Row", "chat_completions_url", "extraction_model", "known_at"]
+__all__ = ["LLMS", "Row", "chat_completions_url", "extraction_model", "known_at", "row_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Row:
 
     access: Access
     model: str | None  # None: each customer's own; the setting names it
-    shape: str = "chat"
+    shape: str | Shape = "chat"  # a key of client.SHAPES, or an API of one's own
     quirks: frozenset[str] = frozenset()
 
 
@@ -102,6 +105,17 @@ LLMS: dict[str, Row] = {
     ),
     "custom": Row(Access(keyless=True), None),
 }
+
+
+def row_of(provider: str) -> Row:
+    """What is known of a provider: its row here, or one that a package brings along. Raises SettingsError."""
+    if provider in LLMS:
+        return LLMS[provider]
+    found = plugins.load("memproxy.llms", provider)
+    if not isinstance(found, Row):
+        raise SettingsError(f"llm.provider: {provider} is no {Row.__module__}.{Row.__name__}")
+    return found
+
 
 # A small, cheap chat model that each host is known to serve, for extraction with a borrowed credential.
 _MODELS_AT = {

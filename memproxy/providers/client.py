@@ -15,7 +15,7 @@ from memproxy.settings import is_loopback
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["SHAPES", "ChatClient", "Completion", "Endpoint"]
+__all__ = ["SHAPES", "ChatClient", "Completion", "Endpoint", "shape_of"]
 
 SHAPES: dict[str, Shape] = {
     "chat": shape_chat.SHAPE,
@@ -26,6 +26,12 @@ SHAPES: dict[str, Shape] = {
 }
 # Quirks that are an option refused from the start.
 _REFUSED_BY_QUIRK = {"max_completion_tokens": "max_tokens", "no_temperature": "temperature"}
+
+
+def shape_of(endpoint: Endpoint) -> Shape:
+    """The API of an endpoint."""
+    return SHAPES[endpoint.shape] if isinstance(endpoint.shape, str) else endpoint.shape
+
 
 Marks = Callable[[str], Mapping[str, str]]
 
@@ -54,7 +60,7 @@ class ChatClient:
         Raises ProviderBusy where a later call may work (EmptyAnswer: perhaps with a higher limit), TruncatedCompletion
         at the output limit, UnusableReply for a refusal, else ProviderError.
         """
-        shape = SHAPES[endpoint.shape]
+        shape = shape_of(endpoint)
         asked = Asked(messages, schema, max_tokens)
         known = self._known(endpoint)
         refused = set(known)

@@ -92,7 +92,7 @@ async def _remembering(embed: Embed, db: Database) -> Embedder:
     embedder = await open_embedder(embed, known)
     info = msgspec.json.encode(embedder.info).decode()
     notes = {f"model:{embedder.info.model}": json.dumps({"embed": _noted(embed), "info": asdict(embedder.info)})}
-    if is_remote(embed):
+    if embed.provider != "local":
         notes[key] = info
 
     async def old(conn: Connection) -> dict[str, str | None]:

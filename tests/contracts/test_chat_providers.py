@@ -279,9 +279,9 @@ async def test_a_time_to_wait_in_the_body_is_read(
 
 @pytest.mark.parametrize("provider", [name for name, row in LLMS.items() if not row.access.keyless])
 def test_a_provider_without_a_key_is_an_error_that_names_setting_and_variable(provider: str) -> None:
-    llm = LLM(provider=provider, base_url=None if LLMS[provider].access.address else "http://x", model="m")  # type: ignore[arg-type]
+    llm = LLM(provider=provider, base_url=None if LLMS[provider].access.address else "http://x", model="m")
     if LLMS[provider].access.places:
-        llm = LLM(provider=provider, base_url="https://me.example/openai/v1", model="m")  # type: ignore[arg-type]
+        llm = LLM(provider=provider, base_url="https://me.example/openai/v1", model="m")
     with pytest.raises(SettingsError) as failed:
         plan_extraction(Settings(llm=llm), b"s")
     assert "MEMG_LLM_API_KEY" in str(failed.value)
@@ -295,7 +295,7 @@ def test_a_key_in_the_providers_variable_is_used_for_its_own_address(
     monkeypatch.setenv(variable, KEY)
     for place in LLMS[provider].access.places:
         monkeypatch.setenv(place, "https://me.openai.azure.com" if "ENDPOINT" in place else "eu-west-1")
-    own = plan_extraction(Settings(llm=LLM(provider=provider, model="m")), b"s").own  # type: ignore[arg-type]
+    own = plan_extraction(Settings(llm=LLM(provider=provider, model="m")), b"s").own
     assert own is not None
     assert KEY in str(own.headers)
     assert "{" not in own.base_url
@@ -353,7 +353,7 @@ async def test_o4_a_local_server_needs_no_key_and_gets_every_call(
     up: ScriptedUpstream, client: ChatClient, monkeypatch: pytest.MonkeyPatch, provider: str
 ) -> None:
     monkeypatch.setenv("OLLAMA_API_KEY", KEY)
-    llm = LLM(provider=provider, base_url=up.url, model="m")  # type: ignore[arg-type]
+    llm = LLM(provider=provider, base_url=up.url, model="m")
     own = plan_extraction(Settings(llm=llm), b"s").own
     assert own is not None
     up.reply_answer(json_answer(VENDORS[provider].said.success))

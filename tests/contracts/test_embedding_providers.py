@@ -54,7 +54,7 @@ def vendor(request: pytest.FixtureRequest) -> Vendor:
 
 def chosen(vendor: Vendor, up: ScriptedUpstream, **more: Any) -> Embed:
     given = {"model": vendor.model, "base_url": up.url + vendor.path, "api_key": Secret(KEY), **dict(vendor.settings)}
-    return Embed(provider=vendor.provider, **{**given, **more})  # type: ignore[arg-type]
+    return Embed(provider=vendor.provider, **{**given, **more})
 
 
 @contextlib.asynccontextmanager
@@ -164,7 +164,7 @@ async def test_a_provider_without_a_key_is_an_error_that_names_setting_and_varia
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with pytest.raises(SettingsError) as failed:
-        await open_embedder(Embed(provider=provider, model="m"))  # type: ignore[arg-type]
+        await open_embedder(Embed(provider=provider, model="m"))
     assert "MEMG_EMBED_API_KEY" in str(failed.value)
     assert all(name in str(failed.value) for name in EMBEDDERS[provider].access.variables)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +12,17 @@ import pytest
 
 from memproxy import settings_sources
 from memproxy.calling.access import resolve
+from memproxy.embedders import open_embedder
 from memproxy.embedders.catalog import EMBEDDERS
+from memproxy.errors import EmbedderError, SettingsError
 from memproxy.lifecycle.extractor import plan_extraction
 from memproxy.providers.catalog import LLMS
 from memproxy.providers.client import ChatClient
-from memproxy.settings import LLM, Settings
+from memproxy.settings import LLM, Embed, Settings
 from memproxy.testing import ScriptedUpstream
 from tests.contracts.chat_vendors import CHAT as CHAT_API
 from tests.contracts.chat_vendors import FACTS, KEY, json_answer
+from tests.world import World
 
 pytestmark = pytest.mark.anyio
 
@@ -69,7 +73,7 @@ async def test_a_provider_is_added_by_the_row_that_the_page_shows(monkeypatch: p
     with monkeypatch.context() as patched:
         patched.setitem(LLMS, "mistral", LLMS["custom"])  # taken back afterwards, whatever the page's code put there
         exec(code, {})
-        usual = plan_extraction(Settings(llm=LLM(provider="mistral")), b"s").own  # type: ignore[arg-type]
+        usual = plan_extraction(Settings(llm=LLM(provider="mistral")), b"s").own
         assert usual is not None
         assert (usual.base_url, usual.model) == ("https://api.mistral.ai/v1", "mistral-small-latest")
         async with ScriptedUpstream() as up:
@@ -103,3 +107,67 @@ def test_the_settings_of_an_embedding_model_can_be_copied(
     opened = resolve("embed", embed.provider, known.access, embed.base_url, embed.api_key)
     assert embed.model or known.model
     assert bool(opened.headers) == bool(known.access.variables)
+
+
+def installed(folder: Path, name: str, group: str, entry: str, code: str, patch: pytest.MonkeyPatch) -> None:
+    """A package as pip leaves it: its module, and what it says of itself."""
+    (folder / f"{name}.py").write_text(code)
+    said = folder / f"{name}-1.0.dist-info"
+    said.mkdir()
+    (said / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (said / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
+    patch.syspath_prepend(folder)
+    patch.delitem(sys.modules, name, raising=False)
+
+
+async def test_the_embedder_of_the_page_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = PAGE.partition("### Your own")[2].partition("```python\n")[2].partition("```")[0]
+    assert len(code.splitlines()) <= 25
+    installed(tmp_path, "letters", "memproxy.embedders", "letters = letters:Letters", code, monkeypatch)
+    async with World.open(tmp_path, embed__provider="letters", embed__dimensions=256) as world:
+        assert world.app is not None
+        assert world.app.parts.embedder is not None
+        assert world.app.parts.embedder.info.model == "letters/letters-1@256"
+        assert 0 < world.app.parts.embedder.info.floor < world.app.parts.embedder.info.duplicate <= 1
+        await world.say("ilse", [], "I own a kayak called Petrel")
+        await world.drain()
+        assert "Petrel" in await world.ask("ilse", "What is my kayak called?")
+        assert await world.metric("memproxy_recall_lexical_only_total") == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("raise RuntimeError", "RuntimeError"),
+        ("return [[1.0, 2.0]] * (len(texts) - 1)", "no vector a text"),
+        ("return [[0.0, 0.0]] * len(texts)", "length zero"),
+        ("return [[float('nan')]] * len(texts)", "no vector a text"),
+        ("return [[1.0, 'x']] * len(texts)", "ValueError"),
+    ],
+)
+async def test_an_embedder_that_is_none_is_told_and_stops_no_chat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, told: str
+) -> None:
+    code = f"class Odd:\n    model = 'odd'\n    async def embed(self, texts, kind):\n        {body}\n"
+    installed(
+        tmp_path, "odd", "memproxy.embedders", "odd = odd:make", f"{code}def make(s): return Odd()\n", monkeypatch
+    )
+    with pytest.raises(EmbedderError, match=told):
+        await open_embedder(Embed(provider="odd"))
+
+
+async def test_a_row_of_another_package_is_a_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = PAGE.partition("```python\n")[2].partition("```")[0].replace('LLMS["mistral"]', "ROW")
+    installed(tmp_path, "my_package", "memproxy.llms", "mistral = my_package:ROW", code, monkeypatch)
+    monkeypatch.setenv("MISTRAL_API_KEY", KEY)
+    settings = settings_sources.load(None, {"llm.provider": "mistral"}, {}).settings
+    own = plan_extraction(settings, b"s").own
+    assert own is not None
+    assert (own.base_url, own.headers["authorization"]) == ("https://api.mistral.ai/v1", f"Bearer {KEY}")
+
+
+@pytest.mark.parametrize("name", ["llm.provider", "embed.provider"])
+def test_a_provider_that_nobody_offers_is_an_error_that_lists_them(name: str) -> None:
+    with pytest.raises(SettingsError, match=r"ollama.*installed packages") as raised:
+        settings_sources.load(None, {name: "olama"}, {})
+    assert "'olama'" in str(raised.value)
