@@ -24,6 +24,7 @@ from memproxy.model import Placement
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Price = Annotated[float, msgspec.Meta(ge=0.0)]
 Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
 
 LONGEST = 100 * 365 * 86_400  # seconds of a duration: a date a hundred years away is still a date
@@ -144,6 +145,8 @@ class LLM(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     api_version: str | None = None  # of Azure's dated API
     timeout: Duration = Duration(60)
     options: dict[str, Any] = {}
+    input_price: Price | None = None  # dollars for a million tokens; None: as far as it is known
+    output_price: Price | None = None
     borrow: bool | None = None  # None: only on a loopback bind without keys
 
 
@@ -178,6 +181,7 @@ class Embed(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_tokens: Positive | None = None
     query_prefix: str | None = None
     document_prefix: str | None = None
+    price: Price | None = None  # dollars for a million tokens; None: as far as it is known
     reembed: Literal["background", "manual"] = "background"  # how vectors of another model are made anew
 
 

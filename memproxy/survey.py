@@ -8,21 +8,27 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from memproxy.calling import plugins
 from memproxy.calling.access import Access, is_own
 from memproxy.calling.connections import Connections
-from memproxy.embedders import open_embedder
+from memproxy.context.budget import estimate_tokens
+from memproxy.embedders import PROVIDERS, open_embedder
 from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.errors import EmbedderError, ProviderError, SettingsError
 from memproxy.lifecycle.extractor import DEFAULT_PROVIDER, plan_extraction
 from memproxy.prompts import extraction as prompt
 from memproxy.providers.catalog import LLMS, known_at, row_of
 from memproxy.providers.client import ChatClient, Endpoint, shape_of
+from memproxy.providers.prices import Price, price_of
 from memproxy.settings import LLM, Embed, Settings, is_loopback
 
 Kind = Literal["extraction", "embedding"]
 REACH_SECONDS = 5.0
+# About how long what people and models say is, in tokens, and the facts of one call; a turn is embedded twice, as what
+# was said and as what was asked.
+TURN_TOKENS, ANSWER_TOKENS, FACTS_TOKENS = 50, 150, 120
 QUESTION = 'Answer with this JSON object and nothing else: {"facts": []}'
 
 
@@ -48,6 +54,7 @@ class Trial:
     detail: str
     milliseconds: float | None = None
     dimensions: int | None = None
+    cost: float | None = None  # dollars for a thousand turns, about; None: the price is not known
     json: str | None = None  # schema, object, or none: what the server accepts of our wish for JSON
 
 
@@ -138,7 +145,19 @@ async def _extraction(settings: Settings) -> Trial:
         await client.close()
     used = f"{answer.input_tokens} tokens read, {answer.output_tokens} written" if answer.input_tokens else ""
     detail = ", ".join(part for part in (plan.own.base_url, used) if part)
-    return Trial("extraction", plan.own.model, "ok", detail, round(milliseconds, 1), None, _json(client, plan.own))
+    price = price_of(plan.own.model, settings.llm.input_price, settings.llm.output_price)
+    cost = None if price is None else round(_extraction_cost(price, settings.extraction.turns), 4)
+    detail += "" if price is None else f", price of {price.as_of}"
+    json = _json(client, plan.own)
+    return Trial("extraction", plan.own.model, "ok", detail, round(milliseconds, 1), None, cost, json)
+
+
+def _extraction_cost(price: Price, turns: int) -> float:
+    """Dollars for a thousand turns: the instructions once a call, each turn with the answer before it."""
+    empty = prompt.messages(prompt.Window((), ()), ZoneInfo("UTC"))
+    instructions = sum(estimate_tokens(message["content"]) for message in empty)
+    read = instructions + turns * (TURN_TOKENS + ANSWER_TOKENS)
+    return 1000 / turns * (read * price.read + FACTS_TOKENS * price.written) / 1e6
 
 
 def _json(client: ChatClient, endpoint: Endpoint) -> str:
@@ -164,4 +183,15 @@ async def _embedding(settings: Settings) -> Trial:
     finally:
         await embedder.close()
     detail = f"related from {info.floor}, perhaps the same from {info.duplicate}"
-    return Trial("embedding", info.model, "ok", detail, round(milliseconds, 1), info.dimensions)
+    price = _embedding_price(settings.embed)
+    cost = None if price is None else round(1000 * (2 * TURN_TOKENS + ANSWER_TOKENS) * price.read / 1e6, 4)
+    detail += "" if price is None or not price.as_of else f", price of {price.as_of}"
+    return Trial("embedding", info.model, "ok", detail, round(milliseconds, 1), info.dimensions, cost)
+
+
+def _embedding_price(embed: Embed) -> Price | None:
+    """What a model on this machine costs, is nothing."""
+    if embed.provider in PROVIDERS and embed.price is None:
+        return Price(0.0)
+    row = EMBEDDERS.get(embed.provider)
+    return price_of(embed.model or (row.model if row is not None else None) or "", embed.price)

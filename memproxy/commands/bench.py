@@ -10,7 +10,7 @@ import anyio
 import typer
 
 from memproxy.commands.console import out
-from memproxy.commands.opening import JsonOption
+from memproxy.commands.opening import ConfigOption, JsonOption, load
 
 bench = typer.Typer(no_args_is_help=True, help="Measure.")
 
@@ -55,6 +55,18 @@ def bench_adapter(port: Annotated[int, typer.Option(help="Port on this machine."
     from memproxy.bench.adapter import serve
 
     raise typer.Exit(anyio.run(serve, port, out))
+
+
+@bench.command("models")
+def bench_models(
+    seconds: Annotated[float, typer.Option(help="Length of one measurement.")] = 1.0,
+    config: ConfigOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Measure the embedding model: texts a second by length and batch, a question's time, start, and memory."""
+    from memproxy.bench.models import Plan, measure
+
+    raise typer.Exit(anyio.run(measure, Plan(load(config).settings.embed, seconds), out, json_output))
 
 
 @bench.command("facts")

@@ -36,7 +36,7 @@ def models_list(
 
 @models.command("test")
 def models_test(config: ConfigOption = None, json_output: JsonOption = False) -> None:
-    """One real call of each configured kind: does it answer, how fast, how many dimensions, JSON of a schema."""
+    """One real call of each configured kind: does it answer, how fast, how many dimensions, at what cost."""
     from memproxy.survey import Trial, trials
 
     settings = load(config).settings
@@ -45,6 +45,6 @@ def models_test(config: ConfigOption = None, json_output: JsonOption = False) ->
         return [trial async for trial in trials(settings)]
 
     found = anyio.run(run)
-    columns = ("kind", "model", "state", "milliseconds", "dimensions", "json", "detail")
+    columns = ("kind", "model", "state", "milliseconds", "dimensions", "json", "cost", "detail")
     print_rows([asdict(trial) for trial in found], json_output, columns)
     raise typer.Exit(1 if any(trial.state == "failure" for trial in found) else 0)

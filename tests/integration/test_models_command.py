@@ -145,3 +145,43 @@ async def test_without_settings_nothing_leaves_this_machine(tmp_path: Path, capf
     extraction, embedding = json.loads(capfd.readouterr().out)
     assert (extraction["state"], embedding["state"]) == ("off", "ok")
     assert FACTS not in str(extraction)
+
+
+@pytest.mark.parametrize(
+    ("priced", "cost", "said"),
+    [({"model": "gpt-4o-mini"}, 0.1, "2026-11"), ({"input_price": 0, "output_price": 10}, 0.4, "the settings")],
+)
+async def test_what_a_thousand_turns_cost_is_told_where_the_price_is_known(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], priced: dict[str, Any], cost: float, said: str
+) -> None:
+    async with ScriptedUpstream() as up:
+        up.default = serve
+        chosen = settings(up, **priced)
+        chosen["embed"]["price"] = 2.0
+        (tmp_path / "memg.json").write_text(json.dumps(chosen))
+        assert await run("models", "test", "--json") == 0
+    extraction, embedding = json.loads(capfd.readouterr().out)
+    assert extraction["cost"] == pytest.approx(cost, rel=2)
+    assert extraction["cost"] > 0
+    assert f"price of {said}" in extraction["detail"]
+    assert embedding["cost"] == pytest.approx(0.5)  # 250 tokens a turn, at 2 dollars a million
+
+
+async def test_where_no_price_is_known_none_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    async with ScriptedUpstream() as up:
+        up.default = serve
+        (tmp_path / "memg.json").write_text(json.dumps(settings(up)))
+        assert await run("models", "test", "--json") == 0
+    assert [trial["cost"] for trial in json.loads(capfd.readouterr().out)] == [None, None]
+
+
+async def test_the_embedding_model_is_measured(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "memg.json").write_text('{"embed": {"provider": "hash"}}')
+    assert await run("bench", "models", "--seconds", "0.01", "--json") == 0
+    figures = json.loads(capfd.readouterr().out)
+    assert figures["model"] == "hash-256"
+    assert len(figures["throughput"]) == 9
+    assert all(row["texts_per_second"] > 0 for row in figures["throughput"])
+    assert figures["query_ms"]["p95"] >= figures["query_ms"]["p50"] > 0
+    assert await run("bench", "models", "--seconds", "0.01") == 0
+    assert "batch of 32" in capfd.readouterr().out
