@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memproxy.commands.console import out, print_json, print_rows
-from memproxy.commands.opening import ConfigOption, DbOption, JsonOption, on_store
+from memproxy.commands.opening import ConfigOption, DbOption, EntityOption, JsonOption, on_store
 
 app = typer.Typer()
 
@@ -29,6 +29,20 @@ def entities_list(config: ConfigOption = None, db: DbOption = None, json_output:
         {"entity": r.name, "turns": r.turns, "facts": r.facts, "last_seen": views.plain(r.last_seen)} for r in found
     ]
     print_rows(shown, json_output, ("entity", "turns", "facts", "last_seen"))
+
+
+@app.command("usage")
+def usage_list(
+    entity: EntityOption = "default", config: ConfigOption = None, db: DbOption = None, json_output: JsonOption = False
+) -> None:
+    """Calls and tokens of models, by day and purpose."""
+    from dataclasses import asdict
+
+    from memproxy.store import usage
+
+    found = on_store(config, db, lambda parts, e: parts.db.read(lambda c: usage.list_usage(c, e)), entity)
+    columns = ("day", "purpose", "calls", "input_tokens", "output_tokens")
+    print_rows([asdict(row) for row in found], json_output, columns)
 
 
 @app.command()

@@ -11,6 +11,7 @@ from memproxy.embedders.each import embed_each
 from memproxy.embedders.live import Embedders
 from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
+from memproxy.extraction.drafts import Drafts
 from memproxy.extraction.extract import Extracted
 from memproxy.extraction.lifetimes import Lifetimes
 from memproxy.extraction.packs import load
@@ -91,6 +92,11 @@ class Learner:
             return sum([await usage.today(conn, day, purpose) for purpose in PURPOSES])
 
         return self._daily_calls - await self._db.read(count)
+
+    async def spent(self, job: Job, calls: int) -> None:
+        """Count calls whose answers were of no use: they were paid for all the same."""
+        failed = Extracted(Drafts((), {}), calls, 0, 0)
+        await self._db.write(lambda conn: _count(conn, job, {EXTRACT: failed}, self._clock.now()))
 
     async def store(self, job: Job, endpoint: Endpoint, window: Window, found: Extracted) -> list[Learned]:
         """Reconcile and write what a window taught, count what it cost, and mark its turns as learned from."""

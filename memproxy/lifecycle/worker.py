@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memproxy.errors import ProviderBusy, ProviderError, StoreError, UnusableReply, places
+from memproxy.errors import EmptyAnswer, ProviderBusy, ProviderError, StoreError, UnusableReply, places
 from memproxy.events import Metrics
 from memproxy.extraction.extract import Extracted, extract
 from memproxy.extraction.reconcile import Dispute, Insert, Reinforce, Reject
@@ -198,6 +198,8 @@ class Worker:
     async def _later(self, job: Job, error: ProviderError) -> None:
         """Try again with back-off and jitter, as told where the server named a time; bury after the last attempt."""
         self._failed(job, error.reason)
+        if job.kind == EXTRACT and isinstance(error, UnusableReply | EmptyAnswer):
+            await self._learner.spent(job, 2 if isinstance(error, EmptyAnswer) else 1)  # asked again at once
         if job.attempts >= self._settings.max_attempts:
             await self._bury(job, error.reason)
             return

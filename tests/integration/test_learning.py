@@ -122,6 +122,26 @@ async def test_a_daily_budget_stops_learning_never_chat_and_the_next_day_goes_on
         assert len(await world.mem("Bo")) == 4
 
 
+async def test_o1_calls_and_tokens_are_counted_by_person_and_purpose_also_where_answers_were_of_no_use(
+    tmp_path: Path,
+) -> None:
+    clock = FrozenClock(datetime(2026, 3, 2, 22, 0, tzinfo=UTC))
+    async with World.open(tmp_path, clock=clock, extraction__daily_calls=2) as world:
+        await world.chat("Bo", [user("I own a kayak")])
+        await world.drain()
+        world.ext.default = lambda request: "I would rather talk about the weather."
+        await world.chat("Ilse", [user("I own a canoe")])
+        await world.drain(timeout=5)
+        for who in ("Bo", "Ilse"):
+            [row] = (await world.client.get(world.of(who, "/usage"))).json()["items"]
+            assert (row["day"], row["purpose"], row["calls"]) == ("2026-03-02", "extract", 1)
+            assert (row["input_tokens"] > 0) == (who == "Bo")
+        clock.advance(minutes=30)  # it is due again, and the day's calls are spent on what was of no use
+        await world.drain(timeout=5)
+        assert len(world.ext.requests) == 2
+        assert (await world.client.get(world.of("nobody", "/usage"))).json()["items"] == []
+
+
 async def test_every_extraction_call_has_an_output_limit_and_names_the_day_of_speaking(tmp_path: Path) -> None:
     async with World.open(tmp_path, client_time=True) as world:
         await world.chat("Bo", [user("We moved house last weekend")], headers={"X-MemG-Time": "2022-11-09T10:00:00Z"})

@@ -23,6 +23,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/memproxy/v1/receipts/{request_id}", process.get_receipt),
     ("GET", "/memproxy/v1/entities", entities.list_entities),
     ("GET", "/memproxy/v1/entities/{entity}", entities.get_entity),
+    ("GET", "/memproxy/v1/entities/{entity}/usage", entities.get_usage),
     ("DELETE", "/memproxy/v1/entities/{entity}", entities.erase_entity),
     ("GET", "/memproxy/v1/entities/{entity}/context", entities.context),
     ("GET", "/memproxy/v1/entities/{entity}/search", entities.search),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from starlette.responses import Response
 
 from memproxy.model import DEFAULT_TENANT, ItemKind
@@ -9,6 +11,7 @@ from memproxy.server import views
 from memproxy.server.api.call import Call, answer
 from memproxy.server.requests import MAX_PAGE
 from memproxy.store import entities as entity_rows
+from memproxy.store import usage
 
 
 async def list_entities(call: Call) -> Response:
@@ -44,6 +47,13 @@ async def get_entity(call: Call) -> Response:
     entity = call.entity
     counts = await call.parts.db.read(lambda conn: entity_rows.counts(conn, entity))
     return answer({"entity": entity.name, **counts})
+
+
+async def get_usage(call: Call) -> Response:
+    """How much models were used for an entity, the newest day first."""
+    entity, limit = call.entity, call.limit
+    found = await call.parts.db.read(lambda conn: usage.list_usage(conn, entity, limit))
+    return answer({"items": [asdict(row) for row in found], "next_cursor": None})
 
 
 async def erase_entity(call: Call) -> Response:
