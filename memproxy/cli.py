@@ -14,6 +14,7 @@ from memproxy.commands import changes, entities, running
 from memproxy.commands.bench import bench
 from memproxy.commands.console import out, tell
 from memproxy.commands.disputes import collisions, contradictions
+from memproxy.commands.importing import bring
 from memproxy.commands.jobs import jobs
 from memproxy.commands.models import models
 from memproxy.commands.profile import profile
@@ -44,6 +45,7 @@ for name, group in (
     app.add_typer(group, name=name)
 app.add_typer(entities.app)
 app.command()(reembed)
+app.command("import")(bring)
 
 
 def main() -> None:

@@ -97,7 +97,7 @@ class SearchedMemory:
         before = await self._stored(entity)
         for session, group in groupby(conversation.turns, key=lambda turn: turn.session):
             past = [_past(conversation, turn) for turn in group]
-            ids += await self._parts.curator.import_turns(entity, session, past, False)
+            ids += (await self._parts.curator.import_turns(entity, session, past, False)).ids
         recorded: dict[str, list[str]] = defaultdict(list)
         for id, turn in zip(ids, conversation.turns, strict=True):
             recorded[id].append(turn.id)

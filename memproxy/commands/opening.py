@@ -33,9 +33,15 @@ def load(config: str | None, **flags: object) -> Loaded:
 
 
 def on_store(
-    config: str | None, db: str | None, work: Callable[[Any, Any], Awaitable[T]], entity: str, *, embed: bool = False
+    config: str | None,
+    db: str | None,
+    work: Callable[[Any, Any], Awaitable[T]],
+    entity: str,
+    *,
+    embed: bool = False,
+    models: bool = False,
 ) -> T:
-    """Do work on the database. No model is asked: a missing key is no hindrance, vectors are loaded only to search."""
+    """Do work on the database. Without `models` a missing key is no hindrance; vectors are loaded only to search."""
     from msgspec.structs import replace
 
     from memproxy.model import Entity
@@ -43,7 +49,10 @@ def on_store(
     from memproxy.server.parts import open_parts
 
     settings = load(config, db=db).settings
-    settings = replace(settings, llm=replace(settings.llm, provider=None, base_url=None, api_key=None, borrow=False))
+    if not models:
+        settings = replace(
+            settings, llm=replace(settings.llm, provider=None, base_url=None, api_key=None, borrow=False)
+        )
     if not embed:
         settings = replace(settings, embed=replace(settings.embed, provider="off"))
     try:

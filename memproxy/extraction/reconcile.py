@@ -108,7 +108,7 @@ def reconcile(
     resolves = _resolved(draft, said, near)
     current = next((fact for fact in same_key if fact.status == "current"), None)
     twin = current or _twin(said, near, duplicate, verdicts)
-    if twin is not None:
+    if twin is not None and not _is_over(draft, now):
         return Reinforce(twin.id, resolves)
     overtaken = next((fact for fact in same_key if _is_known_for(fact, draft, now)), None)
     if overtaken is not None:
@@ -117,7 +117,7 @@ def reconcile(
     if fact.status == "quarantined":
         held = next((other for other in same_key if other.status == "quarantined"), None)
         return Reinforce(held.id) if held is not None else Insert(fact)
-    if _is_ahead(fact, now) or fact.status == "expired":
+    if _is_ahead(fact, now) or fact.status in ("expired", "historical"):
         return Insert(fact)  # what will be, or was for a while, is no reason to drop what is
     rivals = _rivals(said, fact, near, policy, verdicts)
     return _placed(draft, fact, same_key, rivals, resolves, _flag(fact, near, verdicts), now, policy)
@@ -263,6 +263,8 @@ def as_fact(draft: FactDraft, now: datetime, policy: Policy | None = None) -> Fa
     status: FactStatus = "quarantined" if looks_like_instruction(draft.text) else "current"
     if status == "current" and expires is not None and expires <= now and not draft.pinned:
         status = "expired"
+    if status == "current" and _is_over(draft, now):
+        status = "historical"
     return Fact(
         id=new_id(),
         text=draft.text,
@@ -313,6 +315,11 @@ def disputed(fact: Fact, other: Fact, now: datetime) -> Fact:
 
 def _day(started_at: str | None) -> datetime | None:
     return datetime.combine(date.fromisoformat(started_at), time(), UTC) if started_at else None
+
+
+def _is_over(draft: FactDraft, now: datetime) -> bool:
+    """Whether a draft itself says that it held only until some time ago."""
+    return draft.valid_until is not None and draft.valid_until <= now
 
 
 def _is_ahead(fact: Fact, now: datetime) -> bool:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from memproxy.embedders.each import embed_each
 from memproxy.embedders.live import Embedders
 from memproxy.errors import EmbedderError, Problem, SwitchedOff
 from memproxy.extraction.gate import trivial
-from memproxy.extraction.reconcile import Policy
-from memproxy.interfaces import Clock, Connection, Database, Vectors
+from memproxy.extraction.reconcile import Insert, Policy
+from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
 from memproxy.lifecycle import corrections, removals
 from memproxy.lifecycle.corrections import existing
 from memproxy.lifecycle.denials import Denials, hide_denied
@@ -23,6 +24,7 @@ from memproxy.lifecycle.embedding import embedder_of
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import turn_passages
 from memproxy.lifecycle.learning import Grounds, learn
+from memproxy.lifecycle.wanted import wanted
 from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft, Speaker
 from memproxy.recall.passages import embedding_text
@@ -45,6 +47,14 @@ class PastTurn:
     name: str | None = None
     topic: str | None = None
     label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What an import of one conversation's turns came to."""
+
+    ids: tuple[str, ...]  # of the turns, in order
+    new: int  # how many of them were not there before
 
 
 class Curator:
@@ -224,36 +234,59 @@ class Curator:
 
     async def import_turns(
         self, entity: Entity, session_name: str, past: Sequence[PastTurn], learn_from: bool
-    ) -> list[str]:
-        """Store turns of a past conversation with their own dates and speakers; their ids, in order.
+    ) -> Brought:
+        """Store turns of a past conversation with their own dates and speakers.
 
         The same session, time, role and content again is no second turn: its existing id is returned.
         """
 
-        async def apply(conn: Connection) -> list[str]:
+        async def apply(conn: Connection) -> Brought:
             now = self._clock.now()
-            wanted = await _switched_on(conn, entity)
-            learns = learn_from and self._learning and wanted.learning
+            wishes = await _switched_on(conn, entity)
+            learns = learn_from and self._learning and wishes.learning
             await entities.ensure(conn, entity, now)
             session = await sessions.by_name(conn, entity, session_name)
             if session is None:
                 first = min((turn.time for turn in past), default=now)
                 session = await sessions.open_session(conn, entity, session_name, first)
-            ids = [await self._import(conn, entity, session.id, turn, learns, now) for turn in past]
+            turns_there = [await self._import(conn, entity, session.id, turn, learns, now) for turn in past]
             if learns and await turns.pending(conn, entity, session.id, None):
                 await jobs.enqueue(conn, entity, EXTRACT, session.id, now, None, now)
-            return ids
+            return Brought(tuple(id for id, _ in turns_there), sum(new for _, new in turns_there))
+
+        return await self._db.write(apply)
+
+    async def import_facts(self, entity: Entity, drafts: Sequence[FactDraft]) -> int:
+        """Learn statements that another memory kept; how many are new. What was denied or is not wanted is left out.
+
+        Nobody says them now: they neither lift a denial nor count as the person's own word.
+        """
+        drafts = [replace(draft, text=mask_secrets(draft.text)) for draft in drafts]
+        embedder = await embedder_of(self._db, self._embedders, entity)
+        vectors = await _vectors(embedder, drafts)
+        grounds = self._grounds(embedder.info if embedder is not None and vectors is not None else None)
+
+        async def apply(conn: Connection) -> int:
+            now = self._clock.now()
+            await _switched_on(conn, entity)
+            await entities.ensure(conn, entity, now)
+            asked, _ = await wanted(conn, entity, drafts, self._secret)
+            kept = [index for index, draft in enumerate(drafts) if draft in asked]
+            rows = vectors[kept] if vectors is not None and kept else None
+            learned = await learn(conn, entity, [drafts[index] for index in kept], rows, grounds, None, now)
+            return sum(isinstance(item.change, Insert) for item in learned)
 
         return await self._db.write(apply)
 
     async def _import(
         self, conn: Connection, entity: Entity, session_id: str, past: PastTurn, learns: bool, now: datetime
-    ) -> str:
+    ) -> tuple[str, bool]:
+        """The turn's id, and whether it is new."""
         content = mask_secrets(cut_blocks(past.content))
         text_key = link(self._secret, entity, "imported", past.role, past.content)
         existing = await turns.find(conn, entity, session_id, past.time, past.role, text_key)
         if existing is not None:
-            return existing
+            return existing, False
         teaches = learns and past.role == "user" and not trivial(content)
         turn = await turns.append(
             conn,
@@ -274,7 +307,7 @@ class Curator:
         key = link(self._secret, entity, await sessions.head(conn, entity, session_id) or "", past.role, past.content)
         await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
         await sessions.touch(conn, entity, session_id, key, past.time)
-        return turn.id
+        return turn.id, True
 
     async def _vector(self, entity: Entity, text: str) -> tuple[Vectors | None, EmbedderInfo | None]:
         """A statement's vector, shape (1, dimensions), and its model; neither where there is none to be had."""
@@ -285,6 +318,16 @@ class Curator:
             return await embedder.embed_documents([embedding_text(text, "user")]), embedder.info
         except EmbedderError:
             return None, None  # stored without a vector; the indexer catches up
+
+
+async def _vectors(embedder: Embedder | None, drafts: Sequence[FactDraft]) -> Vectors | None:
+    """A vector a draft; none, and the indexer catches up, where there are none to be had."""
+    if embedder is None or not drafts:
+        return None
+    try:
+        return await embed_each(embedder, [embedding_text(draft.text, "user") for draft in drafts])
+    except EmbedderError:
+        return None
 
 
 def _masked(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,9 @@ from memproxy.extraction.drafts import Drafts
 from memproxy.extraction.extract import Extracted
 from memproxy.extraction.lifetimes import Lifetimes
 from memproxy.extraction.packs import load
-from memproxy.extraction.reconcile import Policy, Reject
+from memproxy.extraction.reconcile import Policy
 from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Vectors
-from memproxy.lifecycle.denials import Denials
 from memproxy.lifecycle.embedding import embedder_of
 from memproxy.lifecycle.kinds import EXTRACT, MERGE, PURPOSES, REFLECT
 from memproxy.lifecycle.known import Known
@@ -26,13 +25,13 @@ from memproxy.lifecycle.learning import Grounds, Learned, learn
 from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
 from memproxy.lifecycle.neighbours import Neighbours, neighbours
 from memproxy.lifecycle.reflecting import Reflected, reflect
+from memproxy.lifecycle.wanted import wanted
 from memproxy.model import Entity, Fact, FactDraft, Job, speaker_of
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import ChatClient, Endpoint
 from memproxy.recall.passages import embedding_text
 from memproxy.settings import Facts
-from memproxy.store import denied, preferences, search, turns, usage
-from memproxy.store.preferences import Preferences
+from memproxy.store import search, turns, usage
 from memproxy.store.search import Extent
 
 KNOWN = 20  # known facts that a second look is shown
@@ -101,7 +100,7 @@ class Learner:
     async def store(self, job: Job, endpoint: Endpoint, window: Window, found: Extracted) -> list[Learned]:
         """Reconcile and write what a window taught, count what it cost, and mark its turns as learned from."""
         proposed = found.drafts.accepted
-        accepted, unwanted = await self._db.read(lambda conn: self._wanted(conn, job.entity, proposed))
+        accepted, unwanted = await self._db.read(lambda conn: wanted(conn, job.entity, proposed, self._secret))
         reflected = await self._reflected(job, endpoint, window, accepted, found.calls)
         accepted = reflected.drafts
         vectors, grounds = await self._embedded(job.entity, accepted)
@@ -114,8 +113,8 @@ class Learner:
         async def apply(conn: Connection) -> list[Learned]:
             # An erasure, a forgotten turn, a denial or a wish since the request was sent counts for what came of it.
             there = {turn.id for turn in await turns.get_many(conn, job.entity, [turn.id for turn in window.turns])}
-            wanted, withdrawn = await self._wanted(conn, job.entity, accepted)
-            kept = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there and draft in wanted]
+            asked, withdrawn = await wanted(conn, job.entity, accepted, self._secret)
+            kept = [(i, draft) for i, draft in enumerate(accepted) if draft.turn_id in there and draft in asked]
             rows = vectors[[i for i, _ in kept]] if vectors is not None and kept else None
             fresh = await search.extent(conn, job.entity) == seen.extent
             nearby = [seen.nearby[i] for i, _ in kept] if fresh else None
@@ -139,22 +138,6 @@ class Learner:
         for what, count in reflected.counts.items():
             self._metrics.reflections.labels(what).inc(count)
         return reflected
-
-    async def _wanted(
-        self, conn: Connection, entity: Entity, drafts: Sequence[FactDraft]
-    ) -> tuple[tuple[FactDraft, ...], list[Learned]]:
-        """The drafts that the person lets be learned, and the others with the reason."""
-        wishes = await preferences.get(conn, entity)
-        known = await denied.words(conn, entity)
-        denials = Denials(self._secret, entity)
-        kept, unwanted = [], []
-        for draft in drafts:
-            reason = _excluded(draft, wishes) or ("denied" if denials.forbid(draft.text, draft.quote, known) else None)
-            if reason is None:
-                kept.append(draft)
-            else:
-                unwanted.append(Learned(draft, Reject(reason), None))
-        return tuple(kept), unwanted
 
     async def _embedded(self, entity: Entity, drafts: tuple[FactDraft, ...]) -> tuple[Vectors | None, Grounds]:
         """Vectors of drafts; None, and words alone to decide by, where there are none to be had."""
@@ -207,14 +190,6 @@ async def _known(
             found[near.fact.id] = (closest, near.fact)
     ranked = sorted(found.values(), key=lambda pair: pair[0], reverse=True)
     return [fact for _, fact in ranked[:KNOWN]]
-
-
-def _excluded(draft: FactDraft, wishes: Preferences) -> str | None:
-    if not (wishes.learning and wishes.memory):
-        return "switched-off"
-    if draft.tag in wishes.excluded_tags:
-        return "excluded-tag"
-    return "excluded-patterns" if draft.type == "pattern" and not wishes.patterns else None
 
 
 async def _count(

@@ -589,3 +589,42 @@ def test_doctor_survives_an_address_that_is_none(run: Run, url: str) -> None:
     done = run("doctor", "--target", f"http://127.0.0.1:{closed_port()}", "--through", url, "--json")
     assert done.code == 1
     assert checks(done)["traffic"]["state"] == "failure"
+
+
+# --- a past brought along --------------------------------------------------------------------------------------------
+
+PAST = [{"id": "c", "messages": [{"role": "user", "content": "I keep hens", "time": "2024-03-01T10:00:00Z"}]}, 7]
+
+
+def test_import_says_what_came_of_a_file_and_what_could_not_be_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "past.json").write_text(json.dumps(PAST))
+    dry = run("import", "past.json", "--entity", "Bo", "--dry-run", "--json").json
+    assert (dry["turns"], dry["from"]) == (1, "2024-03-01")
+    assert "new turns" not in dry
+    assert run("turns", "list", "--entity", "Bo", "--json").json == []
+    first = run("import", "past.json", "--entity", "Bo")
+    assert first.code == 0
+    assert "past.json[1]" in first.err
+    again = run("import", "past.json", "--entity", "Bo", "--json").json
+    assert (again["turns"], again["new turns"]) == (1, 0)
+    assert [row["content"] for row in run("turns", "list", "--entity", "Bo", "--json").json] == ["I keep hens"]
+    [hit] = run("facts", "search", "hens", "--entity", "Bo", "--json").json
+    assert hit["kind"] == "turn"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["gone.json"], 2, "gone.json"),
+        (["odd.json"], 1, "of no known format"),
+        (["odd.json", "--format", "whatsapp"], 2, "chatgpt, claude"),
+        (["odd.json", "--date", "yesterday"], 2, "--date"),
+    ],
+)
+def test_an_import_that_cannot_be_says_why(
+    run: Run, tmp_path: Path, arguments: list[str], code: int, said: str
+) -> None:
+    (tmp_path / "odd.json").write_text("{}")
+    done = run("import", *arguments)
+    assert done.code == code
+    assert said in done.err

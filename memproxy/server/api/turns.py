@@ -34,9 +34,9 @@ async def import_turns(call: Call) -> Response:
     session = _session(body.session)
     now = call.parts.clock.now()
     past = [PastTurn(t.role, t.content, _past(t.time.isoformat(), now, i), t.name) for i, t in enumerate(body.turns)]
-    ids = await call.parts.curator.import_turns(entity, session, past, body.learn)
+    brought = await call.parts.curator.import_turns(entity, session, past, body.learn)
     call.parts.changed(entity)
-    return answer({"ids": ids}, 201)
+    return answer({"ids": brought.ids}, 201)
 
 
 async def extract(call: Call) -> Response:
@@ -50,7 +50,7 @@ async def extract(call: Call) -> Response:
         for part in body.segments
         for index, turn in enumerate(part.turns)
     ]
-    ids = await parts.curator.import_turns(entity, session, past, True)
+    ids = (await parts.curator.import_turns(entity, session, past, True)).ids
     parts.changed(entity)
     done = await parts.learned(entity, ids, call.query.number("timeout", 30, 0, 600))
     facts = await parts.db.read(lambda conn: fact_rows.of_turns(conn, entity, ids))

@@ -1,0 +1,105 @@
+"""`memproxy import`: conversations and facts that were kept elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memproxy.commands.console import err, out, print_fields, print_json, tell
+from memproxy.commands.opening import ConfigOption, DbOption, EntityOption, JsonOption, moment, on_store
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from memproxy.importing.bringing import Report
+    from memproxy.model import Entity
+    from memproxy.server.parts import Parts
+
+SHOWN = 10  # of what could not be read, unless rows are wanted as JSON
+
+
+def bring(
+    file: Annotated[Path, typer.Argument(help="A file (.json, .jsonl, .zip) or a folder of such files.", exists=True)],
+    entity: EntityOption = "default",
+    form: Annotated[str | None, typer.Option("--format", help="What it is, where that is not plain.")] = None,
+    date: Annotated[str | None, typer.Option(help="When it was, for what has no date (ISO 8601).")] = None,
+    learn: Annotated[bool, typer.Option(help="Learn facts from what was said, with the extraction model.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is in it.")] = False,
+    config: ConfigOption = None,
+    db: DbOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Bring in conversations and facts from elsewhere, with their own dates; the same again changes nothing."""
+    from memproxy.importing.bringing import Importer, Wish
+    from memproxy.importing.formats import named, records
+    from memproxy.importing.reading import values
+
+    fixed = named(form) if form is not None else None
+    wish = Wish(learn, moment("--date", date), dry_run)
+
+    async def work(parts: Parts, who: Entity) -> tuple[Report, bool]:
+        importer = Importer(parts, who, wish)
+        with _bar() as bar:
+            task = bar.add_task("reading", total=None)
+            report = await importer.bring(records(values(file), fixed), lambda: bar.advance(task))
+            bar.update(task, total=bar.tasks[0].completed)
+            if not dry_run:
+                await _vectors(parts, bar)
+        return report, parts.plan.own is not None
+
+    report, learns = on_store(config, db, work, entity, embed=not dry_run, models=learn)
+    _show(report, json_output, dry_run, waits=learn and learns and not dry_run and report.new_turns > 0)
+    if report.broken and not (report.conversations or report.statements):
+        raise typer.Exit(1)
+
+
+def _bar() -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=err, transient=True)
+
+
+async def _vectors(parts: Parts, bar: Progress) -> None:
+    """What was brought in can be found by meaning at once. Stopped or failing, the server makes the rest."""
+    if parts.indexer is None or parts.embedder is None:
+        return
+    from memproxy.errors import EmbedderError
+
+    task = bar.add_task("vectors", total=None)
+    try:
+        while made := await parts.indexer.step():
+            bar.advance(task, made)
+    except EmbedderError as error:
+        tell("warning", f"{error}; what is missing is made up by `memproxy serve`")
+
+
+def _show(report: Report, json_output: bool, dry: bool, waits: bool) -> None:
+    broken = [{"where": part.where, "reason": part.reason} for part in report.broken]
+    shown = dict(_counts(report, dry))
+    if json_output:
+        print_json({**shown, "broken": broken})
+        return
+    print_fields({**shown, "broken": len(broken) or None})
+    for part in broken[:SHOWN]:
+        tell("not read", f"{part['where']}: {part['reason']}")
+    if len(broken) > SHOWN:
+        tell("not read", f"and {len(broken) - SHOWN} more; --json lists them all")
+    if waits:
+        out.print("Facts are learned from it in the background, by `memproxy serve`.", highlight=False)
+
+
+def _counts(report: Report, dry: bool) -> Iterator[tuple[str, Any]]:
+    yield "conversations", report.conversations
+    yield "turns", report.turns
+    yield "statements", report.statements
+    if not dry:
+        yield "new turns", report.new_turns
+        yield "new facts", report.new_facts
+    yield "left out", report.left_out
+    yield "empty", report.empty
+    for label, when in (("from", report.earliest), ("until", report.latest)):
+        yield label, when.date().isoformat() if when is not None else None
