@@ -118,7 +118,7 @@ async def test_g2_of_rapid_corrections_only_the_last_is_recalled(
     assert sorted(await life.past()) == sorted(learned[:2])
     items = (await life.world.ask("Bo", question)).splitlines()
     assert [item for item in items if item.startswith(f"- {learned[2]}")]
-    assert not any(line.endswith((*learned[:2], *said[:2])) for line in items)
+    assert not any(words in item for words in (*learned[:2], *said[:2]) for item in items)
 
 
 @pytest.mark.parametrize(
