@@ -1,4 +1,4 @@
-"""What stands for each fault that the systems before this one had (L1-L60), and for each case of facts and time.
+"""What stands for each fault that the systems before this one had (L1-L60), and for each case that is a test.
 
 The numbers are those of the lists that this project began with; many tests carry them in their names. What is not built
 yet, or was built in a way that the fault cannot have, says so and which part of the work brings it.
@@ -25,6 +25,7 @@ SUMMARIES = "integration/test_summaries.py"
 ANSWERS, SERVE = "integration/test_transport_answers.py", "integration/test_serve.py"
 RECONCILE, HISTORY, AS_OF = (f"properties/test_{name}.py" for name in ("reconcile", "history", "facts_over_time"))
 ROWS, SEARCH, ERASURE = (f"contracts/test_store_{name}.py" for name in ("rows", "search", "erasure"))
+LOCAL = "unit/embedders/test_embedders_local.py"
 REEMBEDDED = "integration/test_reembedding.py"
 CHAT_MODELS, EMBEDDERS = "contracts/test_chat_providers.py", "contracts/test_embedding_providers.py"
 (
@@ -183,7 +184,11 @@ LEDGER: dict[str, Stands] = {
         "unit/lifecycle/test_lifecycle_credentials.py::test_no_more_are_kept_than_fit",
         f"{ROWS}::test_receipts_are_bounded_in_time_and_number",
     ],
-    "L32": [f"{RELAY}::test_connections_are_kept_between_requests"],
+    "L32": [
+        f"{RELAY}::test_connections_are_kept_between_requests",
+        f"{CHAT_MODELS}::test_l32_calls_one_after_the_other_share_a_connection",
+        f"{EMBEDDERS}::test_l32_calls_one_after_the_other_share_a_connection",
+    ],
     "L33": [f"{RELAY}::test_path_and_query_go_up_verbatim_under_the_targets_own_path"],
     "L34": [f"{KEPT}::test_n5_compressed_answers_arrive_as_they_were_sent_and_are_understood"],
     "L35": [
@@ -393,6 +398,24 @@ CASES: dict[str, Stands] = {
         f"{RENDER}::test_d9_near_copies_are_said_once_and_the_others_stay",
         f"{RENDER}::test_d9_opposing_statements_are_not_folded",
     ],
+    "E1": [
+        f"{KEPT}::test_e1_a_failed_extraction_is_tried_again_until_its_fact_is_stored_once",
+        f"{KEPT}::test_e1_after_the_last_attempt_the_job_is_dead_visible_and_can_be_brought_back",
+        f"{KEPT}::test_e1_nothing_to_remember_is_not_a_failure",
+    ],
+    "E3": [
+        f"{KEPT}::test_e3_a_busy_model_is_waited_for_as_told_and_all_turns_are_learned",
+        f"{KEPT}::test_e3_payment_and_key_errors_are_not_retried",
+    ],
+    "E5": [f"{SERVE}::test_ctrl_c_drains_and_exits_cleanly_and_a_second_start_goes_on"],
+    "E6": [f"{KEPT}::test_e6_a_slow_extraction_delays_nobody"],
+    "E8": [f"{KEPT}::test_e8_a_turn_that_arrives_during_an_extraction_is_learned_too"],
+    "E9": [BY_MEANING, KEPT_WORDS],
+    "E10": [
+        f"{LEARNED}::test_e10_a_prompt_that_the_server_cut_is_no_empty_conversation",
+        f"{EXTRACT}::test_e10_a_server_that_read_half_the_prompt_is_asked_again_in_parts",
+        f"{EXTRACT}::test_e10_a_part_that_cannot_get_smaller_and_is_still_cut_is_a_failure",
+    ],
     "F1": [
         f"{LEARNED}::test_f1_memories_are_in_the_language_of_the_person",
         f"{LEARNED}::test_f1_french_stays_french",
@@ -493,6 +516,19 @@ CASES: dict[str, Stands] = {
         f"{CALLS}::test_neither_words_nor_keys_stand_in_an_error_or_its_traceback",
         f"{EMBEDDERS}::test_a_start_that_fails_says_why_and_never_the_key",
     ],
+    "K1": [
+        f"{REEMBEDDED}::test_l29_and_k1_the_old_vectors_serve_until_the_new_ones_are_made",
+        f"{REEMBEDDED}::test_one_person_is_brought_over_while_another_still_waits",
+        f"{REEMBEDDED}::test_k1_nothing_is_lost_where_it_is_killed",
+    ],
+    "K3": [
+        f"{EMBEDDERS}::test_k3_an_embedder_that_is_not_there_at_the_start_stops_no_chat",
+        f"{EMBEDDERS}::test_k3_vectors_are_made_up_for_when_the_embedder_returns",
+        f"{REEMBEDDED}::test_a_provider_that_was_away_at_the_very_first_start_is_there_once_it_answers",
+        f"{REEMBEDDED}::test_k3_without_the_old_model_words_serve_and_it_is_said",
+    ],
+    "K5": [f"{LOCAL}::test_k5_one_thread_runs_the_model_and_memory_stays_what_it_is"],
+    "K6": [f"{LOCAL}::test_k6_a_query_goes_ahead_of_documents_that_wait"],
     "M1": [
         f"{DATES}::test_m1_the_day_of_speaking_counts_not_the_day_of_learning",
         f"{LEARNING}::test_every_extraction_call_has_an_output_limit_and_names_the_day_of_speaking",
@@ -514,14 +550,30 @@ CASES: dict[str, Stands] = {
         f"{DATES}::test_m6_what_is_no_date_is_none",
         f"{DATES}::test_m6_a_bad_date_loses_the_date_not_the_fact",
     ],
+    "O1": [
+        f"{LEARNED}::test_a1_a_greeting_costs_no_extraction_call",
+        f"{LEARNING}::test_learning_begins_after_three_turns_without_anybody_asking",
+        f"{LEARNING}::test_a_daily_budget_stops_learning_never_chat_and_the_next_day_goes_on",
+        f"{LEARNING}::test_o1_calls_and_tokens_are_counted_by_person_and_purpose_also_where_answers_were_of_no_use",
+    ],
+    "O3": [
+        f"{LEARNING}::test_every_extraction_call_has_an_output_limit_and_names_the_day_of_speaking",
+        f"{CHAT_MODELS}::test_o3_a_wrong_key_and_an_empty_account_are_not_tried_again",
+    ],
+    "O4": [
+        f"{CHAT_MODELS}::test_o4_only_local_endpoints_and_no_vendors_key_the_proxy_starts_and_learns",
+        f"{CHAT_MODELS}::test_o4_what_is_missing_is_named_at_the_start",
+        "integration/test_no_other_host.py::test_o4_no_other_host_is_seen_from_start_to_end",
+    ],
 }
 
 
 def test_every_line_and_every_case_has_its_entry() -> None:
     assert list(LEDGER) == [f"L{number}" for number in range(1, 61)]
     assert " ".join(CASES) == (
-        "A1 A3 A5 A6 A8 A9 A10 A11 A13 A15 A16 A18 A19 B1 B3 B4 B6 B8 B10 B12 B14 D1 D4 D5 D6 D8 D9 F1 F3 F5 F6 F8 "
-        "G1 G2 G4 G5 G7 H1 H4 H5 H6 H7 H8 J1 J3 J5 J6 J8 J10 M1 M3 M5 M6"
+        "A1 A3 A5 A6 A8 A9 A10 A11 A13 A15 A16 A18 A19 B1 B3 B4 B6 B8 B10 B12 B14 D1 D4 D5 D6 D8 D9 "
+        "E1 E3 E5 E6 E8 E9 E10 F1 F3 F5 F6 F8 G1 G2 G4 G5 G7 H1 H4 H5 H6 H7 H8 J1 J3 J5 J6 J8 J10 K1 K3 K5 K6 M1 M3 M5 M6 "
+        "O1 O3 O4"
     )
 
 

@@ -111,6 +111,14 @@ async def test_a_call_goes_where_the_vendor_says_and_is_understood(
     assert "I own a kayak." in request.body.decode()
 
 
+async def test_l32_calls_one_after_the_other_share_a_connection(up: ScriptedUpstream, client: ChatClient) -> None:
+    vendor = VENDORS["openai"]
+    up.default = lambda request: json_answer(vendor.said.success)
+    for _ in range(3):
+        await ask(client, endpoint(vendor, up))
+    assert (len(up.requests), up.connections) == (3, 1)
+
+
 async def test_a_schema_is_sent_where_it_is_offered(vendor: Vendor, up: ScriptedUpstream, client: ChatClient) -> None:
     up.reply_answer(json_answer(vendor.said.success))
     await ask(client, endpoint(vendor, up))

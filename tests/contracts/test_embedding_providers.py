@@ -209,6 +209,14 @@ async def test_vectors_come_in_the_order_of_their_texts(vendor: Vendor, up: Scri
     assert all(len(texts_of(vendor, request)) <= EMBEDDERS[vendor.provider].batch for request in up.requests)
 
 
+async def test_l32_calls_one_after_the_other_share_a_connection(up: ScriptedUpstream) -> None:
+    async with opened(VENDORS["openai"], up) as embedder:
+        at_start = up.connections
+        for _ in range(3):
+            await embedder.embed_documents(["a"])
+        assert (len(up.requests), up.connections) == (3, at_start)
+
+
 async def test_no_texts_are_no_call(up: ScriptedUpstream) -> None:
     async with opened(VENDORS["openai"], up) as embedder:
         assert (await embedder.embed_documents([])).shape == (0, WIDTH)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memproxy.bench.models import resident
 from memproxy.embedders import make_embedder, model_files
 from memproxy.embedders.local import LocalEmbedder, open_local
 from memproxy.embedders.model_files import bundled
@@ -54,6 +55,26 @@ async def test_c19_of_a_text_over_the_limit_the_end_still_counts(local: LocalEmb
     without = await local.embed_query(diff)
     plain = await local.embed_query("Where does my sister live?")
     assert plain @ with_question > plain @ without + 0.02
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say how much memory is used")
+async def test_k5_one_thread_runs_the_model_and_memory_stays_what_it_is() -> None:
+    def threads() -> int:
+        return len(list(Path("/proc/self/task").iterdir()))
+
+    before = threads()
+    embedder = open_local(Embed())
+    try:
+        texts = [f"user: entry {n} " + "of otters and kayaks " * (n % 12) for n in range(240)]
+        await embedder.embed_documents(texts[:120])
+        assert threads() <= before + 2  # ours, and one of the runtime's, however many cores there are
+        held = resident()
+        for start in (0, 60, 120, 180):
+            await embedder.embed_documents(texts[start : start + 60])
+        assert held is not None
+        assert (resident() or 0.0) < held + 30
+    finally:
+        await embedder.close()
 
 
 async def test_k6_a_query_goes_ahead_of_documents_that_wait(local: LocalEmbedder) -> None:
