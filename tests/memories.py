@@ -96,7 +96,6 @@ def ranked(
     lengths = [len(c.terms.split()) for c in candidates]
     query = read_query(question, now=START + timedelta(days=100))
     evidence = gather(
-        query.terms,
         candidates,
         passages=len(candidates),
         document_frequencies=frequencies,

@@ -2,38 +2,41 @@
 
 Left to itself rank-bm25 takes idf and average length from the texts at hand: zero or negative weights in tiny
 collections, a division by zero in an empty one. Both come from outside here, and are never negative. A memory that is
-held in a copy is scored by its postings (`lexical.py`), all rows at once; a test holds the two to the same scores.
+held in a copy is scored by `lexical.bm25`, all terms at once; a test holds the two to the same scores.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from rank_bm25 import BM25Okapi
 
-from memproxy.recall.lexical import K1, B
+from memproxy.recall.lexical import K1, B, Column, Counts
 
 
 class CollectionBM25(BM25Okapi):  # type: ignore[misc]
-    """BM25Okapi over passages, given as their terms separated by blanks, of a larger collection."""
+    """BM25Okapi over passages of a larger collection: how often each holds each term, by the term's number."""
 
-    def __init__(self, documents: Sequence[str], weights: Mapping[str, float], average_length: float) -> None:
-        self._weights = weights  # how much each term of the question tells
+    def __init__(self, counts: Counts, weights: Column, lengths: Column, average_length: float) -> None:
+        self._weights = weights
+        self._lengths = lengths
         self._average_length = average_length
-        super().__init__(documents, k1=K1, b=B)
+        super().__init__(counts.T.tolist(), k1=K1, b=B)
 
-    def _initialize(self, corpus: Sequence[str]) -> Mapping[str, float]:
-        words = [document.split() for document in corpus]
+    def _initialize(self, corpus: Sequence[Sequence[float]]) -> Mapping[int, float]:
         self.corpus_size = len(corpus)
-        self.doc_len = [len(of) for of in words]
-        self.doc_freqs = [_counted(of, self._weights) for of in words]
+        self.doc_len = self._lengths
+        self.doc_freqs = [{term: count for term, count in enumerate(counts) if count} for counts in corpus]
         self.avgdl = max(self._average_length, 1.0)
-        return self._weights
+        return dict(enumerate(self._weights.tolist()))
 
-    def _calc_idf(self, nd: Mapping[str, float]) -> None:
+    def _calc_idf(self, nd: Mapping[int, float]) -> None:
         self.idf = dict(nd)
 
 
-def _counted(words: Sequence[str], wanted: Collection[str]) -> Counter[str]:
-    return Counter(word for word in words if word in wanted)
+def rank_bm25(counts: Counts, weights: Column, lengths: Column, average_length: float) -> Column:
+    """The same as `lexical.bm25`."""
+    if not counts.size:
+        return np.zeros(len(lengths))
+    return np.asarray(CollectionBM25(counts, weights, lengths, average_length).get_scores(range(len(weights))))

@@ -20,7 +20,8 @@ Mask: TypeAlias = "NDArray[np.bool_]"
 
 KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
 TURN, FACT = KINDS.index("turn"), KINDS.index("fact")
-NOWHERE = -1  # the session of what belongs to none
+NOWHERE = -1  # the session of what belongs to none, the name of whoever has none
+_LONGEST_SESSION = 40  # bits: turns of one conversation that can be told apart from the next one's
 
 _FIELDS = [
     ("passage", "i8"),
@@ -28,6 +29,7 @@ _FIELDS = [
     ("owner", "i8"),  # numbers that stand for the ids of owners
     ("session", "i8"),  # … and of sessions
     ("seq", "i8"),
+    ("speaker", "i8"),  # … and of speakers' names
     ("own", "?"),  # the person's own words
     ("wish", "?"),  # a standing wish of theirs
     ("confidence", "f8"),
@@ -36,14 +38,21 @@ _FIELDS = [
 ]
 
 
+def places(rows: Table) -> NDArray[np.int64]:
+    """Where each row was said, as a number: turns of a conversation follow each other, no two conversations touch."""
+    found: NDArray[np.int64] = (rows["session"] << _LONGEST_SESSION) + rows["seq"]
+    return found
+
+
 class Columns:
     """Passages as rows of numbers, in the order they were added."""
 
     def __init__(self) -> None:
         self._held: Table = np.zeros(0, np.dtype(_FIELDS))
         self._count = 0
-        self._owners: dict[str, int] = {}
-        self._sessions: dict[str, int] = {}
+        self.owners: dict[str, int] = {}
+        self.sessions: dict[str, int] = {}
+        self.speakers: dict[str | None, int] = {None: NOWHERE}
 
     @property
     def rows(self) -> Table:
@@ -69,9 +78,10 @@ class Columns:
         return (
             candidate.passage_id,
             KINDS.index(candidate.kind),
-            self._owners.setdefault(candidate.owner_id, len(self._owners)),
-            NOWHERE if session is None else self._sessions.setdefault(session, len(self._sessions)),
+            self.owners.setdefault(candidate.owner_id, len(self.owners)),
+            NOWHERE if session is None else self.sessions.setdefault(session, len(self.sessions)),
             candidate.seq,
+            self.speakers.setdefault(candidate.speaker, len(self.speakers)),
             own,
             own and is_standing_wish(candidate.text),
             candidate.confidence,

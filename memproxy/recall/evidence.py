@@ -2,73 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from memproxy.lazy import Lazy
 from memproxy.model import Candidate
-from memproxy.recall.columns import Columns, Table
-from memproxy.recall.lexical import Column, Postings, idf
+from memproxy.recall.columns import NOWHERE, Columns, Mask, Table, places
+from memproxy.recall.lexical import Column, Counts, Postings, Rows, bm25, idf
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 else:
     np = Lazy("numpy")
 
-Rows: TypeAlias = "NDArray[np.intp]"
+Scores: TypeAlias = "Callable[[Counts, Column, Column, float], Column]"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The passages that candidates are chosen from, and what is known of the whole memory they belong to."""
+
+    candidates: Sequence[Candidate]
+    columns: Columns
+    postings: Postings
+    passages: int  # how many the whole memory has
+    average_length: float  # … and how many terms each
+    frequency: Callable[[str], int]  # how many of them hold a term
+    score: Scores = bm25
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A row for each passage proposed; `passages` is how many the whole memory has."""
+    """A row for each passage proposed."""
 
-    candidates: Sequence[Candidate]
+    of: Collection
+    rows: Rows  # which of the collection they are
     columns: Table  # see the module of that name
-    lexical: Column  # BM25
-    coverage: Column  # share of the question's terms, by weight, that it contains: 0..1
     cosines: Column  # NaN: no vector (yet), or not among the nearest
-    passages: int
 
     def __len__(self) -> int:
-        return len(self.candidates)
+        return len(self.rows)
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """The passages, whole."""
+        return [self.of.candidates[row] for row in self.rows.tolist()]
+
+    @property
+    def passages(self) -> int:
+        """How many the whole memory has."""
+        return self.of.passages
+
+    @property
+    def speakers(self) -> set[str]:
+        """The names used in the conversations."""
+        there = set(np.unique(self.columns["speaker"]).tolist())
+        return {name for name, number in self.of.columns.speakers.items() if name is not None and number in there}
+
+    def counts(self, terms: Sequence[str]) -> Counts:
+        """How often each passage holds each term: a line a term."""
+        return self.of.postings.counts(terms, self.rows)
+
+    def weights(self, terms: Sequence[str]) -> Column:
+        """How much each term tells, in the whole memory."""
+        return np.array([idf(self.of.passages, self.of.frequency(term)) for term in terms], np.float64)
+
+    def score(self, counts: Counts, weights: Column) -> Column:
+        """BM25 of each passage."""
+        return self.of.score(counts, weights, self.of.postings.lengths(self.rows), self.of.average_length)
+
+    def coverage(self, terms: Sequence[str]) -> Column:
+        """The share of a question's terms, by what they tell, that each passage holds: 0..1."""
+        weights = self.weights(terms)
+        return np.asarray(weights @ (self.counts(terms) > 0) / (weights.sum() or 1.0), np.float64)
+
+    def at(self, present: Sequence[tuple[str, int]]) -> Mask:
+        """For each passage whether it was said at one of these places (session, place)."""
+        numbers = self.of.columns.sessions
+        known = [(numbers[session], seq) for session, seq in present if session in numbers]
+        if not known:
+            return np.zeros(len(self), np.bool_)
+        there = np.zeros(len(known), self.columns.dtype)
+        there["session"], there["seq"] = np.array(known).T
+        said: Mask = self.columns["session"] != NOWHERE
+        return said & np.isin(places(self.columns), places(there))
 
     def only(self, kept: Sequence[int] | Rows) -> Evidence:
         """These rows alone."""
         rows = np.asarray(kept, np.intp)
-        return Evidence(
-            [self.candidates[row] for row in rows.tolist()],
-            self.columns[rows],
-            self.lexical[rows],
-            self.coverage[rows],
-            self.cosines[rows],
-            self.passages,
-        )
+        return Evidence(self.of, self.rows[rows], self.columns[rows], self.cosines[rows])
+
+    def knowing(self, frequencies: Mapping[str, int]) -> Evidence:
+        """The same, where it has become known how many passages hold these terms."""
+        before = self.of.frequency
+        return replace(self, of=replace(self.of, frequency=lambda term: frequencies.get(term) or before(term)))
 
 
 def gather(
-    terms: Sequence[str],
     candidates: Sequence[Candidate],
     *,
     passages: int,
     document_frequencies: Mapping[str, int],
     average_length: float,
 ) -> Evidence:
-    """Read candidates for a question of these terms.
+    """Read candidates that the indexes on disk propose.
 
-    `passages`, `document_frequencies` (of the terms) and `average_length` (in terms) describe the whole memory the
-    candidates come from.
+    `passages`, `document_frequencies` (of the question's terms) and `average_length` (in terms) describe the whole
+    memory the candidates come from.
     """
-    from memproxy.recall.bm25 import CollectionBM25  # loads numpy
+    from memproxy.recall.bm25 import rank_bm25  # loads numpy
 
-    columns, postings, wanted = Columns(), Postings(), frozenset(terms)
+    columns, postings = Columns(), Postings()
     columns.add(candidates)
     for candidate in candidates:
-        postings.add(candidate.terms, wanted)
-    weights = {term: idf(passages, document_frequencies.get(term, 0)) for term in terms}
-    coverage = postings.weigh(weights, average_length).coverage
-    documents = [candidate.terms for candidate in candidates]
-    scores = CollectionBM25(documents, weights, average_length).get_scores(list(weights)) if documents else np.zeros(0)
+        postings.add(candidate.terms)
+    of = Collection(
+        candidates,
+        columns,
+        postings,
+        passages,
+        average_length,
+        lambda term: document_frequencies.get(term, 0),
+        rank_bm25,
+    )
     cosines = np.array([candidate.cosine for candidate in candidates], np.float64)  # None becomes NaN
-    return Evidence(candidates, columns.rows, scores, coverage, cosines, passages)
+    return Evidence(of, np.arange(len(candidates)), columns.rows, cosines)

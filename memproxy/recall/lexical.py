@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from memproxy.lazy import Lazy
@@ -23,6 +22,8 @@ else:
     np = Lazy("numpy")
 
 Column: TypeAlias = "NDArray[np.float64]"
+Counts: TypeAlias = "NDArray[np.float64]"  # shape (terms, rows)
+Rows: TypeAlias = "NDArray[np.intp]"
 
 K1 = 0.9  # how soon repetitions of a term stop counting
 B = 0.75  # how much longer passages are discounted
@@ -39,12 +40,12 @@ class Postings:
     def __len__(self) -> int:
         return len(self._lengths)
 
-    def add(self, document: str, only: Collection[str] | None = None) -> None:
-        """Add a passage as its terms, separated by blanks; `only` names the terms that will be asked for."""
+    def add(self, document: str) -> None:
+        """Add a passage as its terms, separated by blanks."""
         row, words = len(self._lengths), document.split()
         self._lengths.append(len(words))
         self.terms += len(words)
-        for term, count in Counter(words if only is None else filter(only.__contains__, words)).items():
+        for term, count in Counter(words).items():
             held = self._rows.get(term)
             if held is None:
                 held = self._rows[term] = (array("q"), array("q"))
@@ -55,25 +56,35 @@ class Postings:
         """How many rows hold a term."""
         return len(self._rows[term][0]) if term in self._rows else 0
 
-    def weigh(self, weights: Mapping[str, float], average_length: float) -> Lexical:
-        """Score every row for a question of these terms, given with how much each tells; lengths count in terms."""
-        scores, held = np.zeros(len(self)), np.zeros(len(self))
-        discounts = K1 * (1 - B + B * np.asarray(self._lengths) / max(average_length, 1.0))
+    def counts(self, terms: Sequence[str], rows: Rows) -> Counts:
+        """How often each row holds each term: a line a term."""
+        found = np.zeros((len(terms), len(rows)))
+        everywhere = np.zeros(len(self))
+        for line, term in zip(found, terms, strict=True):
+            if term in self._rows:
+                where, counts = map(np.asarray, self._rows[term])
+                everywhere[where] = counts
+                line[:] = everywhere[rows]
+                everywhere[where] = 0
+        return found
+
+    def lengths(self, rows: Rows) -> Column:
+        """How many terms each row has."""
+        return np.asarray(self._lengths)[rows].astype(np.float64)
+
+    def held(self, weights: Mapping[str, float]) -> Column:
+        """For every row how much the terms tell that it holds, together."""
+        held = np.zeros(len(self))
         for term, weight in weights.items():
             if term in self._rows:
-                rows, counts = map(np.asarray, self._rows[term])
-                scores[rows] += weight * (counts * (K1 + 1) / (counts + discounts[rows]))
-                held[rows] += weight
-        return Lexical(scores, held, held / (sum(weights.values()) or 1.0))
+                held[np.asarray(self._rows[term][0])] += weight
+        return held
 
 
-@dataclass(frozen=True, slots=True)
-class Lexical:
-    """What the words of each row say to one question."""
-
-    scores: Column  # BM25, 0 or more
-    held: Column  # how much the terms tell that it contains, together
-    coverage: Column  # their share of the question: 0..1
+def bm25(counts: Counts, weights: Column, lengths: Column, average_length: float) -> Column:
+    """The score of each row by the terms it holds, a line a term, and by how much each term tells; lengths in terms."""
+    discounts = K1 * (1 - B + B * lengths / max(average_length, 1.0))
+    return np.asarray(weights @ (counts * (K1 + 1) / (counts + discounts)), np.float64)
 
 
 def idf(passages: int, containing: int) -> float:

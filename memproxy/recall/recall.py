@@ -17,11 +17,11 @@ from memproxy.model import Candidate, Entity, Fact, FactStatus, ItemKind, Scored
 from memproxy.recall.ageing import aged
 from memproxy.recall.evidence import Evidence, gather
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
-from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, rank
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, leading, rank
 from memproxy.recall.residents import Residents
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
-from memproxy.store import search
+from memproxy.store import index, search
 
 Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]
 
@@ -165,13 +165,12 @@ class Recaller:
         seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, note))
         self._residents.load(entity, seen.extent)
         evidence = seen.evidence
-        speakers = {candidate.speaker for candidate in evidence.candidates if candidate.speaker}
-        query = replace(query, named=named(query.text, speakers))
+        query = replace(query, named=named(query.text, evidence.speakers))
         said = await present if present is not None else ()
         # What was never true is told at no time; what was true once, where the past is asked about.
         superseded = [f for f in seen.told if f.status == "historical" and (not query.past or f.never_true)]
         if said or superseded:
-            evidence = evidence.only(_worth_saying(evidence.candidates, said, superseded))
+            evidence = evidence.only(_worth_saying(evidence, said, superseded))
         scored = rank(query, evidence, floor=seen.floor if floor else None, weights=self._weights, limit=self._limit)
         facts = await self._whole(entity, scored)
         if self._ages and not query.past:
@@ -218,7 +217,7 @@ class Recaller:
             notes = {}
             evidence = await self._on_disk(conn, entity, extent, question, kinds, embedder)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
-        turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id and extent.superseded})
+        turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id}) if extent.superseded else []
         told = await fact_rows.of_turns(conn, entity, turn_ids)
         return _Seen(extent, evidence, told, standing, notes, self._floor(embedder))
 
@@ -238,14 +237,18 @@ class Recaller:
             conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
         )
         model = embedder.info.model if embedder is not None else None
-        proposal = await search.with_nearest(conn, matched, await question.vector(embedder), model)
-        return gather(
-            terms,
-            proposal.candidates,
+        vector = await question.vector(embedder)
+        proposal = await search.with_nearest(conn, matched, vector, model)
+        beside = await search.beside(conn, entity, proposal, vector, model)
+        evidence = gather(
+            [*proposal.candidates, *beside],
             passages=proposal.passages,
             document_frequencies=proposal.document_frequencies,
             average_length=proposal.average_length,
         )
+        query = replace(question.query, named=named(question.query.text, evidence.speakers))
+        words = {word for passage in leading(query, evidence, self._weights) for word in passage.terms.split()}
+        return evidence.knowing(await index.frequencies(conn, entity, words))
 
     def forget(self, entity: Entity) -> None:
         """Let go of what is held in memory of an entity."""
@@ -299,16 +302,18 @@ def _statuses(query: Query) -> tuple[FactStatus, ...]:
     return ("current", "historical") if query.past else ("current",)
 
 
-def _worth_saying(
-    candidates: Sequence[Candidate], present: Collection[tuple[str | None, int]], told: Sequence[Fact]
-) -> list[int]:
+def _worth_saying(evidence: Evidence, present: Collection[tuple[str, int]], told: Sequence[Fact]) -> list[int]:
     """The rows without what is present anyway, and without what a later fact superseded: that is for questions about
     the past.
     """
+    rows = [row for row, there in enumerate(evidence.at(list(present)).tolist()) if not there]
+    if not told:
+        return rows
     gone = [(fact.turn_id, " ".join((fact.quote or fact.text).split())) for fact in told]
+    candidates = evidence.candidates
 
     def superseded(candidate: Candidate) -> bool:
-        words = " ".join(candidate.text.split()) if gone and candidate.kind == "turn" else ""
-        return any(candidate.owner_id == turn and quote in words for turn, quote in gone) if words else False
+        words = " ".join(candidate.text.split()) if candidate.kind == "turn" else ""
+        return any(candidate.owner_id == turn and quote in words for turn, quote in gone)
 
-    return [row for row, c in enumerate(candidates) if (c.session_id, c.seq) not in present and not superseded(c)]
+    return [row for row in rows if not superseded(candidates[row])]

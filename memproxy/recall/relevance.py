@@ -27,7 +27,7 @@ else:
 
 COVERAGE_WEIGHT = 0.2  # what containing every term of the question adds to the cosine
 COVERED = 0.3  # share of the question's terms that is evidence by itself, where there is no cosine
-SECONDARY = 0.12  # how far below the floor others may lie, once something is above it
+SECONDARY = 0.18  # how far below the floor others may lie, once something is above it
 SECONDARY_COVERED = 0.05  # the same without any vectors
 SMALL_MEMORY = 8  # passages for which the floor holds as it is
 GROWTH = 0.005  # how much it rises whenever they double: the best of many unrelated is nearer than the best of few
@@ -41,7 +41,7 @@ def related(query: Query, evidence: Evidence, floor: float) -> Mask:
     """
     bar = floor - PERSONAL if query.personal or query.named else floor
     bar += GROWTH * math.log2(max(evidence.passages / SMALL_MEMORY, 1))
-    covered, cosines = evidence.coverage, evidence.cosines
+    covered, cosines = evidence.coverage(query.terms), evidence.cosines
     unseen = np.isnan(cosines)
     sightless = bool(unseen.all())  # there are no vectors at all
     # Without a vector, or not among the nearest, a candidate is taken to lie where the farthest of those lies.

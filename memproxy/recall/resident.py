@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, get_args
 from memproxy.interfaces import Connection, Vectors
 from memproxy.lazy import Lazy
 from memproxy.model import Candidate, EmbedderInfo, Entity, FactStatus, ItemKind
-from memproxy.recall.columns import Columns, Mask
-from memproxy.recall.evidence import Evidence, Rows
-from memproxy.recall.lexical import Lexical, Postings, idf
+from memproxy.recall.columns import TURN, Columns, Mask, places
+from memproxy.recall.evidence import Collection, Evidence
+from memproxy.recall.lexical import Postings, Rows, idf
 from memproxy.store import search, vectors
 from memproxy.store.search import Extent
 
@@ -37,7 +37,6 @@ class Match:
     """What the words of as many passages as there were then say to a question."""
 
     limit: int
-    lexical: Lexical
     may: Mask  # for each row whether it may be proposed
     rows: Rows  # those that hold the question's terms, best first
 
@@ -54,6 +53,7 @@ class Resident:
         self._candidates: list[Candidate] = []
         self._columns = Columns()
         self._postings = Postings()
+        self._turns: dict[int, list[int]] = {}  # rows of turns, by the number of their place
         self._status: NDArray[np.int8] = np.zeros(0, np.int8)  # which facts may be proposed: by their place in STATUSES
         self._unseen: dict[int, int] = {}  # passages without a vector so far: id to row
         self._matrix: Vectors = np.zeros((0, embedder.dimensions if embedder else 0), np.float32)
@@ -85,8 +85,16 @@ class Resident:
         self._unseen |= {candidate.passage_id: row for row, candidate in enumerate(candidates, len(self))}
         self._candidates += candidates
         self._columns.add(candidates)
+        self._place(len(candidates))
         for candidate in candidates:
             self._postings.add(candidate.terms)
+
+    def _place(self, added: int) -> None:
+        """Note where the newest rows were said, if they are turns."""
+        rows = self._columns.rows[-added:]
+        first = len(self._columns.rows) - added
+        for row in np.flatnonzero(rows["kind"] == TURN).tolist():
+            self._turns.setdefault(int(places(rows[row])), []).append(first + row)
 
     async def _see(self, conn: Connection, embedder: EmbedderInfo) -> None:
         if len(self) > len(self._matrix):
@@ -113,30 +121,41 @@ class Resident:
     ) -> Match:
         """The lexical half of `propose`, which needs no vector: it can be done while the query is being embedded."""
         total = len(self)
-        weights = {term: idf(total, self._postings.frequency(term)) for term in terms}
-        lexical = self._postings.weigh(weights, self._postings.terms / total if total else 0.0)
+        held = self._postings.held({term: idf(total, self._postings.frequency(term)) for term in terms})
         may = self._status == 0 if len(statuses) == 1 else np.isin(self._status, list(map(STATUSES.index, statuses)))
         if kinds:
             may &= self._columns.of_kinds(kinds)
-        rows = _largest(lexical.held, np.flatnonzero((lexical.held > 0) & may), limit)
-        return Match(limit, lexical, may, rows[np.lexsort((-rows, -lexical.held[rows]))[:limit]])
+        rows = _largest(held, np.flatnonzero((held > 0) & may), limit)
+        return Match(limit, may, rows[np.lexsort((-rows, -held[rows]))[:limit]])
 
     def matched(self, match: Match) -> list[Candidate]:
         """The passages that hold the question's terms, best first."""
         return [self._candidates[row] for row in match.rows.tolist()]
 
     def propose(self, match: Match, vector: Vectors | None) -> Evidence:
-        """What `search.propose` would propose, read for the question."""
+        """What `search.propose` would propose, and the turns beside it, read for the question."""
+        total = len(match.may)
         cosines, near = self._near(match, vector)
         rows = np.concatenate([match.rows, near[~np.isin(near, match.rows)]])
-        return Evidence(
-            [self._candidates[row] for row in rows.tolist()],
-            self._columns.rows[rows],
-            match.lexical.scores[rows],
-            match.lexical.coverage[rows],
-            cosines[rows].astype(np.float64),
-            len(match.may),
+        rows = np.concatenate([rows, self._beside(rows, match.may)])
+        of = Collection(
+            self._candidates,
+            self._columns,
+            self._postings,
+            total,
+            self._postings.terms / total if total else 0.0,
+            self._postings.frequency,
         )
+        return Evidence(of, rows, self._columns.rows[rows], cosines[rows].astype(np.float64))
+
+    def _beside(self, rows: Rows, may: Mask) -> Rows:
+        """The passages of turns beside the turns of these rows that are not among them."""
+        table = self._columns.rows[rows]
+        turns = np.unique(places(table[table["kind"] == TURN]))
+        around = np.unique(np.concatenate([turns - 1, turns + 1])).tolist()
+        found = np.array([row for place in around for row in self._turns.get(place, ())], np.intp)
+        found = found[found < len(may)]
+        return found[may[found] & ~np.isin(found, rows)]
 
     def _near(self, match: Match, vector: Vectors | None) -> tuple[Vectors, Rows]:
         """Every row's cosine (NaN without a vector), and the rows that are nearest."""

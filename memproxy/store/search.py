@@ -22,6 +22,7 @@ __all__ = [
     "Proposal",
     "Unembedded",
     "add_vectors",
+    "beside",
     "extent",
     "following",
     "gone",
@@ -186,6 +187,20 @@ async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | Non
     more = await _candidates(conn, wanted, [i for i in cosines if i not in known])
     candidates = [c.at(cosines.get(c.passage_id)) for c in (*known.values(), *more)]
     return Proposal(tuple(candidates), matched.passages, matched.document_frequencies, matched.average_length)
+
+
+async def beside(
+    conn: Connection,
+    entity: Entity,
+    proposal: Proposal,
+    vector: Vectors | None,
+    model: str | None,
+) -> list[Candidate]:
+    """The passages of the turns beside the proposed ones that are not proposed themselves."""
+    places = {(c.session_id, c.seq) for c in proposal.candidates if c.kind == "turn" and c.session_id is not None}
+    found = await neighbours(conn, entity, sorted(places), vector=vector, model=model)
+    known = {candidate.passage_id for candidate in proposal.candidates}
+    return [candidate for candidate in found if candidate.passage_id not in known]
 
 
 async def neighbours(

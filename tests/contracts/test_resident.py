@@ -16,11 +16,12 @@ from memproxy.interfaces import Connection, Vectors
 from memproxy.model import EmbedderInfo, Entity, ItemKind, Passage
 from memproxy.recall.evidence import Evidence, gather
 from memproxy.recall.query import read_query
-from memproxy.recall.ranking import rank
+from memproxy.recall.ranking import leading, rank
 from memproxy.recall.resident import STEP
 from memproxy.recall.residents import Residents
 from memproxy.recall.terms import index_terms
 from memproxy.store import entities, erasure, facts, passages, search, sessions, turns, vectors
+from memproxy.store import index as index_rows
 from memproxy.store.sqlite import SqliteDatabase
 from tests.contracts.test_store_rows import fact
 
@@ -134,19 +135,23 @@ async def from_disk(
     kinds: Sequence[ItemKind] | None = None,
     limit: int = 9,
 ) -> Evidence:
-    found = await db.read(
-        lambda conn: search.propose(
-            conn, entity, terms=QUERY.terms, vector=None if seed is None else vector(seed), model=TOY.model,
-            limit=limit, kinds=kinds,
+    asked = None if seed is None else vector(seed)
+
+    async def work(conn: Connection) -> Evidence:
+        found = await search.propose(
+            conn, entity, terms=QUERY.terms, vector=asked, model=TOY.model, limit=limit, kinds=kinds
         )
-    )  # fmt: skip
-    return gather(
-        QUERY.terms,
-        found.candidates,
-        passages=found.passages,
-        document_frequencies=found.document_frequencies,
-        average_length=found.average_length,
-    )
+        beside = await search.beside(conn, entity, found, asked, TOY.model)
+        evidence = gather(
+            [*found.candidates, *beside],
+            passages=found.passages,
+            document_frequencies=found.document_frequencies,
+            average_length=found.average_length,
+        )
+        words = {word for passage in leading(QUERY, evidence) for word in passage.terms.split()}
+        return evidence.knowing(await index_rows.frequencies(conn, entity, words))
+
+    return await db.read(work)
 
 
 def same(memory: Evidence, disk: Evidence) -> None:
@@ -158,8 +163,10 @@ def same(memory: Evidence, disk: Evidence) -> None:
         assert memory.columns[column].tolist() == disk.columns[column].tolist()
     for column in ("owner", "session"):
         assert alike(memory.columns[column]) == alike(disk.columns[column])
-    assert memory.lexical == pytest.approx(disk.lexical)
-    assert memory.coverage == pytest.approx(disk.coverage)
+    for terms in (QUERY.terms, ["kayak", "river", "absent"]):
+        assert memory.counts(terms).tolist() == disk.counts(terms).tolist()
+    assert memory.weights(QUERY.terms) == pytest.approx(disk.weights(QUERY.terms))
+    assert memory.coverage(QUERY.terms) == pytest.approx(disk.coverage(QUERY.terms))
     assert memory.cosines == pytest.approx(disk.cosines, abs=1e-5, nan_ok=True)
     ranks = [rank(QUERY, found, floor=TOY.floor) for found in (memory, disk)]
     assert len(ranks[0]) == len(ranks[1])

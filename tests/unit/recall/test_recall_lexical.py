@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 from rank_bm25 import BM25Okapi
 
-from memproxy.recall.bm25 import CollectionBM25
-from memproxy.recall.lexical import K1, B, Postings
+from memproxy.recall.bm25 import rank_bm25
+from memproxy.recall.lexical import K1, B, Column, Counts, Postings, bm25
 
 DOCUMENTS = ["otter river otter", "river boat on the river", "a boat", "", "kayak " * 30 + "otter"]
 WEIGHTS = {"otter": 1.2, "river": 0.7, "absent": 3.0}
 AVERAGE = 6.5
 
 
-def posted(documents: list[str], only: frozenset[str] | None = None) -> Postings:
+def posted(documents: list[str]) -> Postings:
     postings = Postings()
     for document in documents:
-        postings.add(document, only)
+        postings.add(document)
     return postings
+
+
+def counted(documents: list[str], weights: dict[str, float]) -> tuple[Counts, Column, Column]:
+    postings, rows = posted(documents), np.arange(len(documents))
+    return postings.counts(list(weights), rows), np.array(list(weights.values())), postings.lengths(rows)
 
 
 class Reference(BM25Okapi):  # type: ignore[misc]
@@ -27,23 +35,24 @@ class Reference(BM25Okapi):  # type: ignore[misc]
         self.idf, self.avgdl = WEIGHTS, AVERAGE
 
 
-@pytest.mark.parametrize("only", [None, frozenset(WEIGHTS)])
-def test_scores_are_those_of_bm25(only: frozenset[str] | None) -> None:
+@pytest.mark.parametrize("score", [bm25, rank_bm25])
+def test_scores_are_those_of_bm25(score: Any) -> None:
     reference = Reference([document.split() for document in DOCUMENTS], k1=K1, b=B)
-    found = posted(DOCUMENTS, only).weigh(WEIGHTS, AVERAGE)
-    assert found.scores.tolist() == pytest.approx(reference.get_scores(list(WEIGHTS)).tolist())
+    found = score(*counted(DOCUMENTS, WEIGHTS), AVERAGE)
+    assert found.tolist() == pytest.approx(reference.get_scores(list(WEIGHTS)).tolist())
 
 
-def test_what_is_scored_from_disk_has_the_same_scores() -> None:
-    found = CollectionBM25(DOCUMENTS, WEIGHTS, AVERAGE).get_scores(list(WEIGHTS))
-    assert found.tolist() == pytest.approx(posted(DOCUMENTS).weigh(WEIGHTS, AVERAGE).scores.tolist())
+def test_words_of_neighbours_count_in_part_from_memory_as_from_disk() -> None:
+    counts, weights, lengths = counted(DOCUMENTS, WEIGHTS)
+    found = [score(counts + 0.3, weights, lengths, AVERAGE).tolist() for score in (bm25, rank_bm25)]
+    assert found[0] == pytest.approx(found[1])
 
 
-def test_coverage_is_the_share_of_what_the_question_tells() -> None:
-    found = posted(DOCUMENTS).weigh(WEIGHTS, AVERAGE)
-    assert found.coverage.tolist() == pytest.approx([1.9 / 4.9, 0.7 / 4.9, 0, 0, 1.2 / 4.9])
+def test_what_is_held_is_what_its_terms_tell() -> None:
+    assert posted(DOCUMENTS).held(WEIGHTS).tolist() == pytest.approx([1.9, 0.7, 0, 0, 1.2])
 
 
-def test_l10_no_memory_and_no_question_divide_by_nothing() -> None:
-    assert posted([]).weigh(WEIGHTS, 0.0).scores.tolist() == []
-    assert posted(["otter"]).weigh({}, 0.0).coverage.tolist() == [0.0]
+@pytest.mark.parametrize("score", [bm25, rank_bm25])
+def test_l10_no_memory_and_no_question_divide_by_nothing(score: Any) -> None:
+    assert score(*counted([], WEIGHTS), 0.0).tolist() == []
+    assert score(*counted(["otter"], {}), 0.0).tolist() == [0.0]

@@ -112,7 +112,7 @@ def test_turns_beside_a_good_one_gain() -> None:
     ]
     found = ranked("what happened to the ferry to Brask?", memories, weights=replace(Weights(), session=0.0))
     assert [s.candidate.owner_id for s in found] == ["id0002", "id0001", "id0009"]
-    assert found[1].reasons["spread"] > 0
+    assert found[1].reasons["lexical"] > 0
 
 
 def test_the_order_does_not_depend_on_the_order_of_candidates() -> None:
