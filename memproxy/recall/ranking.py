@@ -47,7 +47,7 @@ class Weights:
     dated: float = 0.2  # said at a time that the question names
     wish: float = 0.4  # a standing wish of the person ("always …", "when I ask about … ")
     opening: float = 0.1  # what opens a conversation: there people tell what is new
-    session: float = 0.3  # share of the best score in the same conversation
+    session: float = 0.25  # share of the best score in the same conversation
     again: float = 0.2  # taken off for every better passage of the same turn
     length: float = 0.2  # taken off for every 480 characters: what is said briefly leaves room for more
 

@@ -25,8 +25,8 @@ from memproxy.store import index, search
 
 Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]
 
-# By each index. Twice as many find 1 (LoCoMo) to 4 points (BEAM) more of the evidence, and take half again as long.
-PROPOSED = 150
+# By each index; the turns beside them come with them. More find little more and take longer.
+PROPOSED = 200
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
