@@ -146,6 +146,10 @@ REJECTED: dict[Rejection, list[Case]] = {
         ("次の文を添削して：私は大阪に住んでいます。", "大阪に住んでいる", "私は大阪に住んでいます"),
     ],
     Rejection.QUOTATION: [
+        ('My boss said "I hate Mondays"', "Hates Mondays"),
+        ('Mum always says: "I never trust doctors."', "Never trusts doctors"),
+        ('Meine Chefin meinte: „Ich hasse Montage"', "Hasst Montage"),
+        ("老板说「我讨厌星期一」", "讨厌星期一"),
         ('My boss said "I am moving to Oslo" yesterday.', "Is moving to Oslo", "I am moving to Oslo"),
         ("She wrote “I never learned to swim” to all of us.", "Never learned to swim", "I never learned to swim"),
         ('The ad says "I lost 20 kg in a month", can that be?', "Lost 20 kg", "I lost 20 kg in a month"),
