@@ -11,12 +11,12 @@ from memproxy.context.budget import quarters
 from memproxy.context.days import day_of, distance
 from memproxy.context.layouts import Line
 from memproxy.context.phrases import Phrase
-from memproxy.context.sections import ORDER, PROACTIVE, SESSION, THREADS, TIMELINE
+from memproxy.context.sections import ARTIFACTS, ORDER, PROACTIVE, SESSION, THREADS, TIMELINE
 from memproxy.model import BlockItem, Candidate, Scored
 from memproxy.trust import CLOSE, OPEN
 
 _GAP = " … "
-_UNDATED = (THREADS, PROACTIVE, SESSION)  # days stand in their lines, or say nothing
+_UNDATED = (THREADS, ARTIFACTS, PROACTIVE, SESSION)  # days stand in their lines, or say nothing
 
 
 class Taken(NamedTuple):
@@ -63,7 +63,8 @@ class Draft:
             return False
         if heading is None:
             heading = "" if section in _UNDATED else self._day(item.candidate, section)
-        group, line = (section, heading), (section, heading, item.candidate.owner_id)
+        group = (section, heading)
+        line = _line(Taken(section, heading, item, phrase))
         cost = phrase.weight
         if line in self._begun:  # at worst a gap on either side
             cost = quarters(phrase.words) + 2 * quarters(_GAP)
@@ -119,9 +120,10 @@ def _position(taken: Taken) -> tuple[int, str, datetime, str, int, str, int]:
     return section, taken.heading, said.time, said.session_id or "", said.seq, said.owner_id, said.ordinal
 
 
-def _line(taken: Taken) -> tuple[str, str, str]:
-    """What makes up one line: the passages of one turn, fact or summary."""
-    return taken.section, taken.heading, taken.item.candidate.owner_id
+def _line(taken: Taken) -> tuple[str, str, str, str]:
+    """What makes up one line: the passages of one turn, fact or summary; each piece of code is one of its own."""
+    piece = taken.phrase.words if taken.section == ARTIFACTS else ""
+    return taken.section, taken.heading, taken.item.candidate.owner_id, piece
 
 
 def _joined(passages: Sequence[Taken]) -> str:

@@ -12,6 +12,7 @@ from datetime import date
 from typing import TypeAlias
 
 from memproxy.context.sections import (
+    ARTIFACTS,
     EMOTIONAL,
     IDENTITY,
     INFERRED,
@@ -29,7 +30,9 @@ from memproxy.model import ItemKind
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that a block says. Its text is one line, made safe to stand in a prompt."""
+    """One thing that a block says. Its text is one line (code and data have further, indented ones), made safe to stand
+    in a prompt.
+    """
 
     section: str  # one of `sections.ORDER`
     heading: str  # the day or the topic it stands under, as the standard layout writes it; "" where there is none
@@ -67,9 +70,10 @@ _FLAT = (
     ("Open topics:", (THREADS,)),
     ("Session context:", (SESSION,)),
     ("Relevant context from memory:", (VERIFIED, INFERRED, UNCERTAIN, TIMELINE, PROACTIVE)),
+    ("Relevant code and data:", (ARTIFACTS,)),
     ("Relevant past conversations:", (PAST,)),
 )
-_UNDATED = (IDENTITY, EMOTIONAL, THREADS, SESSION, PROACTIVE)
+_UNDATED = (ARTIFACTS, IDENTITY, EMOTIONAL, THREADS, SESSION, PROACTIVE)
 
 
 def flat(lines: Sequence[Line], framing: str) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
-from memproxy.context.budget import estimate_tokens
+from memproxy.context.budget import estimate_tokens, quarters
 from memproxy.context.copies import Copies
 from memproxy.context.draft import Draft
 from memproxy.context.layouts import Layout, Line, by_sections
 from memproxy.context.phrases import Phrase, Phrases, phrase
 from memproxy.context.sections import (
+    ARTIFACTS,
     EMOTIONAL,
     IDENTITY,
     PAST,
@@ -29,9 +30,10 @@ from memproxy.context.sections import (
     topic,
 )
 from memproxy.context.shape import DEFAULT_SHAPE, Shape
+from memproxy.context.shown import Shown, holds, written
 from memproxy.context.standing import as_found, choose
 from memproxy.context.wording import as_past, quoted, still_open, with_words
-from memproxy.model import BlockItem, ContextBlock, Fact, ItemKind, Scored
+from memproxy.model import BlockItem, ContextBlock, Fact, ItemKind, Scored, Speaker
 from memproxy.trust import CLOSE, OPEN, without_markers
 
 FRAMING = (
@@ -61,6 +63,7 @@ class Beside:
     feelings: Sequence[Fact] = ()  # said with feeling, lately
     suggestions: Sequence[tuple[Fact, str]] = ()  # worth taking up, and in what words
     session: Sequence[Scored] = ()  # what was said earlier in this conversation, and is not in the request
+    artifacts: Mapping[str, Sequence[Shown]] = field(default_factory=dict)  # code and data in turns that were found
     quotable: Collection[str] = ()  # ids of the facts whose quotes may be shown
 
 
@@ -90,7 +93,8 @@ def render(
     those of `timezone`. Where nothing fits, or there is nothing, the block is empty. `phrases` are kept for the next
     time, with whatever holds the passages. Raises LayoutFailed.
     """
-    page = _Page(Draft(budget_tokens, ZoneInfo(timezone), FRAMING, when.now), shape, budget_tokens)
+    zone = ZoneInfo(timezone)
+    page = _Page(Draft(budget_tokens, zone, FRAMING, when.now), shape, budget_tokens, zone)
     page.add_standing(standing, beside, when)
     page.add_session(beside)
     page.add_found(found, phrases, when, beside)
@@ -110,7 +114,8 @@ def render_stable(
     layout: Layout = by_sections,
 ) -> ContextBlock:
     """The part of a block that does not depend on what was asked: what is said unasked, in a share of the budget."""
-    page = _Page(Draft(budget_tokens, ZoneInfo(timezone), FRAMING), shape, budget_tokens)
+    zone = ZoneInfo(timezone)
+    page = _Page(Draft(budget_tokens, zone, FRAMING), shape, budget_tokens, zone)
     page.add_standing(standing, beside, when)
     return _written(page.draft, FRAMING, budget_tokens, layout)
 
@@ -128,7 +133,8 @@ def render_recalled(
     layout: Layout = by_sections,
 ) -> ContextBlock:
     """The part of a block that answers one message, without what stands in the conversation already (`said`)."""
-    page = _Page(Draft(budget_tokens, ZoneInfo(timezone), RECALLED_FRAMING, when.now), shape, budget_tokens)
+    zone = ZoneInfo(timezone)
+    page = _Page(Draft(budget_tokens, zone, RECALLED_FRAMING, when.now), shape, budget_tokens, zone)
     page.said |= {(item.kind, item.id) for item in said}
     page.add_session(beside)
     page.add_found(found, phrases, when, beside)
@@ -140,12 +146,15 @@ def render_recalled(
 class _Page:
     """A draft being filled part by part. What a part's own limit keeps out waits for what the others leave over."""
 
-    def __init__(self, draft: Draft, shape: Shape, budget_tokens: int) -> None:
+    def __init__(self, draft: Draft, shape: Shape, budget_tokens: int, zone: tzinfo) -> None:
         self.draft = draft
+        self._zone = zone
         self.said: Said = set()
         self._shape = shape
         self._budget = budget_tokens
         self._copies = Copies()
+        self._pieces: set[tuple[str, str]] = set()  # code and data shown
+        self._code_room = 0
         self._waiting: list[tuple[Scored, Phrase, str, str | None]] = []
 
     def add_standing(self, standing: Sequence[Fact], beside: Beside, when: When) -> None:
@@ -176,6 +185,7 @@ class _Page:
         """What bears on the message, best first; of other conversations' summaries so many, in their own share."""
         past = min(self._quarters(self._shape.past), 4 * self._shape.past_tokens)
         summaries = self._shape.past_count
+        self._code_room = self._quarters(self._shape.artifacts)
         told = {item.candidate.owner_id for item in found if item.candidate.kind == "turn"}
         for item in found:
             candidate = item.candidate
@@ -187,6 +197,8 @@ class _Page:
                     past -= self._add(item, words, PAST, None, past, waits=True)
                     summaries -= 1
                 continue
+            if self._show(item, beside.artifacts.get(candidate.turn_id or "", ())):
+                continue
             fact = when.facts.get(candidate.owner_id) if candidate.kind == "fact" else None
             if candidate.kind == "fact" and candidate.confidence < self._shape.confidence:
                 continue
@@ -196,6 +208,28 @@ class _Page:
                 self.draft.take(item, words, section)
             elif not self._copies.holds(words.said) and self.draft.take(item, words, section):
                 self._copies.add(words.said)
+
+    def _show(self, item: Scored, pieces: Sequence[Shown]) -> bool:
+        """Show the code or data that a passage stands in, whole and once; whether it is said with that."""
+        passage = item.candidate
+        piece = next((one for one in pieces if passage.kind == "turn" and holds(one.found, passage.text)), None)
+        if piece is None or not self._code_room:
+            return False
+        key = (piece.turn_id, piece.content)
+        if key in self._pieces:
+            return True
+        day = piece.time.astimezone(self._zone).date().isoformat()
+        text = written(piece, day)
+        words = Phrase("", text, quarters(f"- {text}\n"), frozenset())
+        owner = passage._replace(owner_id=piece.turn_id, turn_id=piece.turn_id, time=piece.time, role=_role(piece.role))
+        before = self.draft.room
+        taken = self.draft.take(
+            Scored(owner, item.score, item.reasons), words, ARTIFACTS, heading="", limit=self._code_room
+        )
+        if taken:
+            self._code_room -= before - self.draft.room
+            self._pieces.add(key)
+        return taken
 
     def _of_fact(
         self, fact: Fact, section: str, words: Phrase, when: When, beside: Beside, told: Collection[str]
@@ -299,3 +333,7 @@ def _block(lines: Sequence[Line], items: Sequence[BlockItem], framing: str, layo
             raise LayoutFailed("empty")
     text = f"{OPEN}\n{said}\n{CLOSE}"
     return ContextBlock(text=text, tokens=estimate_tokens(text), items=tuple(items))
+
+
+def _role(role: str) -> Speaker:
+    return "user" if role == "user" else "assistant"

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memproxy.context.render import NOTHING, Beside
+from memproxy.extraction.artifacts import may_hold
 from memproxy.interfaces import Connection, Database
+from memproxy.lifecycle import artifacts
 from memproxy.lifecycle.suggesting import suggest
 from memproxy.model import Candidate, Entity, Scored
 from memproxy.recall.recall import Found
@@ -17,6 +19,7 @@ from memproxy.store import evidence, sessions, summaries, unasked
 from memproxy.store.summaries import Summary
 
 MOST_FEELINGS = 5
+LOOKED_AT = 20  # passages, the best, for code and data among them
 FEELINGS_FOR = timedelta(days=14)
 
 
@@ -41,6 +44,7 @@ class Besides:
         self._feels = memory.emotional
         self._suggests = memory.proactive
         self._quotes = memory.quotes
+        self._shows = memory.artifact_share > 0
 
     async def read(self, entity: Entity, now: datetime, wanted: Wanted, found: Found | None = None) -> Beside:
         """What stands beside what was found. Nothing is asked where there is nothing to ask for."""
@@ -48,8 +52,9 @@ class Besides:
         threads = self._threads if wanted.opening and wanted.unasked else 0
         feels = self._feels and wanted.unasked
         suggests = self._suggests and wanted.opening
+        coded = _coded(found) if found is not None and self._shows else set()
         goes_on = self._condenses and bool(wanted.present or wanted.session_name)
-        if not (quoting or threads or feels or suggests or goes_on):
+        if not (quoting or threads or feels or suggests or goes_on or coded):
             return NOTHING
 
         async def look(conn: Connection) -> Beside:
@@ -59,10 +64,17 @@ class Besides:
                 feelings=await unasked.feelings(conn, entity, now - FEELINGS_FOR, MOST_FEELINGS) if feels else (),
                 suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests and begins else (),
                 session=await _earlier(conn, entity, wanted) if goes_on else (),
+                artifacts=await artifacts.shown(conn, entity, coded) if coded else {},
                 quotable=await unasked.quotable(conn, entity, quoting) if quoting else (),
             )
 
         return await self._db.read(look)
+
+
+def _coded(found: Found) -> set[str]:
+    """The turns among the best that was found whose passages look like code or data."""
+    best = (item.candidate for item in found.scored[:LOOKED_AT])
+    return {c.turn_id for c in best if c.kind == "turn" and c.turn_id and may_hold(c.text)}
 
 
 async def _earlier(conn: Connection, entity: Entity, wanted: Wanted) -> Sequence[Scored]:

@@ -17,7 +17,7 @@ from memproxy.errors import EmbedderError, Problem, SwitchedOff
 from memproxy.extraction.gate import trivial
 from memproxy.extraction.reconcile import Insert, Policy
 from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
-from memproxy.lifecycle import corrections, removals
+from memproxy.lifecycle import artifacts, corrections, removals
 from memproxy.lifecycle.corrections import existing
 from memproxy.lifecycle.denials import Denials, hide_denied
 from memproxy.lifecycle.embedding import embedder_of
@@ -304,6 +304,7 @@ class Curator:
         )
         hidden = await hide_denied(conn, entity, self._secret, turn)
         await passages.add(conn, entity, turn_passages(turn, hidden_spans=hidden))
+        await artifacts.note(conn, entity, turn)
         key = link(self._secret, entity, await sessions.head(conn, entity, session_id) or "", past.role, past.content)
         await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
         await sessions.touch(conn, entity, session_id, key, past.time)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memproxy.interfaces import Connection
+from memproxy.lifecycle import artifacts
 from memproxy.lifecycle.chains import ANSWER, CONVERSATION
 from memproxy.lifecycle.denials import hide_denied
 from memproxy.lifecycle.history import link
@@ -45,6 +46,7 @@ async def put_fetched(
         turn = await turns.replace(conn, entity, there, content=text, complete=reply.complete, text_key=text_key)
         await hide_denied(conn, entity, secret, turn)
         await reindex_turn(conn, entity, turn)
+        await artifacts.note(conn, entity, turn)
         await sessions.put_mark(conn, entity, text_key, turn.session_id, turn.seq, "said", now)
         return turn
     if there is None and mark.seq:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from memproxy.extraction.gate import ignored, trivial
 from memproxy.interfaces import Connection
+from memproxy.lifecycle import artifacts
 from memproxy.lifecycle.chains import CONVERSATION, mark_thread
 from memproxy.lifecycle.closing import ask, sums_up, wanted
 from memproxy.lifecycle.denials import hide_denied
@@ -242,6 +243,7 @@ async def say(
     )
     denied = await hide_denied(conn, entity, secret, turn)
     await passages.add(conn, entity, turn_passages(turn, hidden_spans=denied))
+    await artifacts.note(conn, entity, turn)
     await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
     return turn
 

@@ -23,6 +23,7 @@ _STEPS = (
     ("placed", "erase_placed"),
     ("jobs", "erase_jobs"),
     ("summaries", "erase_summaries"),
+    ("artifacts", "erase_artifacts"),
     ("turns", "erase_turns"),
     ("marks", "erase_marks"),
     ("sessions", "erase_sessions"),

@@ -321,3 +321,48 @@ FROM json_each(:ids) i
 CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
 CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
 ORDER BY t.session_id, t.seq, p.start;
+
+-- name: artifacts_insert
+-- Note a piece of code or data in a turn.
+INSERT INTO artifacts (tenant, entity, id, session_id, turn_id, kind, language, name, description, start, "end")
+VALUES (:tenant, :entity, :id, :session_id, :turn_id, :kind, :language, :name, :description, :start, :end);
+
+-- name: artifacts_forget
+-- Note no piece of a turn any more.
+DELETE FROM artifacts WHERE tenant = :tenant AND entity = :entity AND turn_id = :turn_id;
+
+-- name: artifacts_of_session
+-- The pieces of a kind in a session that nothing has replaced, the newest first.
+SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role
+FROM artifacts a JOIN turns t ON t.tenant = a.tenant AND t.entity = a.entity AND t.id = a.turn_id
+WHERE a.tenant = :tenant AND a.entity = :entity AND a.session_id = :session_id AND a.kind = :kind
+    AND a.superseded_by IS NULL
+ORDER BY a.id DESC LIMIT :limit;
+
+-- name: artifacts_supersede
+-- Let a later version take the place of pieces (a JSON array of ids), and of all they had replaced.
+UPDATE artifacts SET superseded_by = :by
+WHERE tenant = :tenant AND entity = :entity
+    AND (id IN (SELECT value FROM json_each(:ids)) OR superseded_by IN (SELECT value FROM json_each(:ids)));
+
+-- name: artifacts_of_turns
+-- The pieces that stand in turns (a JSON array of ids), and those that replaced them.
+WITH here AS (
+    SELECT a.id, a.superseded_by FROM json_each(:ids) i
+    CROSS JOIN artifacts a ON a.tenant = :tenant AND a.entity = :entity AND a.turn_id = i.value
+)
+SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role
+FROM (SELECT id FROM here UNION SELECT superseded_by FROM here WHERE superseded_by IS NOT NULL) w
+CROSS JOIN artifacts a ON a.tenant = :tenant AND a.entity = :entity AND a.id = w.id
+CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = a.turn_id
+ORDER BY a.id;
+
+-- name: artifacts_list
+-- All pieces of code and data of an entity, the newest first.
+SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role
+FROM artifacts a JOIN turns t ON t.tenant = a.tenant AND t.entity = a.entity AND t.id = a.turn_id
+WHERE a.tenant = :tenant AND a.entity = :entity ORDER BY a.id DESC LIMIT :limit;
+
+-- name: erase_artifacts
+-- Erasure: where code and data stood.
+DELETE FROM artifacts WHERE tenant = :tenant AND entity = :entity;
