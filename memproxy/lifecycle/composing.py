@@ -23,8 +23,9 @@ from memproxy.lifecycle.asking import Ask, Conversation, Heard
 from memproxy.lifecycle.besides import Besides, Wanted
 from memproxy.lifecycle.chains import thread_of
 from memproxy.lifecycle.history import kept_key, marks_of, read_history
+from memproxy.lifecycle.mentions import FEW, is_vague, names
 from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
-from memproxy.lifecycle.recovering import Recovered, recover, wants
+from memproxy.lifecycle.recovering import Recovered, newest_words, recover, wants
 from memproxy.model import (
     Addition,
     ChatRequest,
@@ -204,11 +205,28 @@ class Composer:
         try:
             found = await self._recaller.find(ask.conversation.entity, question, present=reading, note=phrase)
             present = await reading
+            found = await self._again(ask, found)
         finally:
             reading.cancel()
         here = {session_id for session_id, _ in present}
         scored = tuple(s for s in found.scored if s.candidate.kind != "summary" or s.candidate.session_id not in here)
         return replace(found, scored=scored) if len(scored) < len(found.scored) else found, present
+
+    async def _again(self, ask: Ask, found: Found) -> Found:
+        """A vague question that found next to nothing, asked once more with the names in the stored conversation.
+
+        Only of clients that bring no history: what a request says itself is known without that.
+        """
+        name = ask.conversation.session_name
+        if name is None or not ask.opening or len(found.scored) >= FEW or not is_vague(found.query):
+            return found
+        said = names(await self._db.read(lambda conn: newest_words(conn, ask.conversation.entity, name)))
+        if not said:
+            return found
+        words = mask_secrets(f"{found.query.text}\n{', '.join(said)}")
+        async with self._recaller.asked(words, now=ask.conversation.time) as question:
+            again = await self._recaller.find(ask.conversation.entity, question, note=phrase)
+        return again if len(again.scored) > len(found.scored) else found
 
     async def _present(self, ask: Ask) -> set[tuple[str, int]]:
         """The stored turns (session, place) that the request or what it goes on from holds: no need to recall them."""

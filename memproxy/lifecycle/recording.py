@@ -13,6 +13,7 @@ from memproxy.lifecycle import artifacts
 from memproxy.lifecycle.chains import CONVERSATION, mark_thread
 from memproxy.lifecycle.closing import ask, sums_up, wanted
 from memproxy.lifecycle.denials import hide_denied
+from memproxy.lifecycle.engaging import notice_engagement
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.history import History, Place, Said, marks_of, of_the_person, place, place_named
 from memproxy.lifecycle.indexing import reindex_turn, turn_passages
@@ -79,6 +80,10 @@ class Recorder:
         if any(turn.role == "user" for turn in stored):
             await sessions.speak(conn, entity, session_id, now)
             await self._condense(conn, entity, session_id, history, stored, now)
+            before = [said.key for said in of_the_person(history.said[: history.old])]
+            if before:
+                own = [turn.content for turn in stored if turn.role == "user"]
+                await notice_engagement(conn, entity, before[-1], own)
             await self._schedule(conn, entity, session_id, exchange.credential, now)
         if self._notices and exchange.learn:
             await notice(conn, entity, stored, now)

@@ -16,12 +16,13 @@ from memproxy.context.budget import estimate_tokens
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.asking import Ask
 from memproxy.lifecycle.history import marks_of
-from memproxy.model import Addition, ChatRequest, Turn
+from memproxy.model import Addition, ChatRequest, Entity, Turn
 from memproxy.store import search, sessions, turns, unasked
 
 _INSTRUCTIONS = ("system", "developer")
 _MARGIN = 8  # turns read beyond those that are wanted: some may say nothing, or have no answer
 _GAP = " … "
+LOOKED_BACK = 6  # turns in which names are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,16 @@ async def recover(conn: Connection, ask: Ask, most_turns: int, most_tokens: int,
         tuple(Addition(text, place, turn.role) for turn, text in kept),
         frozenset((session.id, turn.seq) for turn, _ in kept),
     )
+
+
+async def newest_words(conn: Connection, entity: Entity, session_name: str) -> list[str]:
+    """What may be shown of the newest turns of a conversation, in order."""
+    session = await sessions.by_name(conn, entity, session_name)
+    if session is None:
+        return []
+    said = await turns.span(conn, entity, session.id, max(1, session.turns - LOOKED_BACK + 1), session.turns)
+    shown = await unasked.visible(conn, entity, [turn.id for turn in said])
+    return [" ".join(shown[turn.id]) for turn in said if turn.id in shown]
 
 
 async def _last(conn: Connection, ask: Ask, session_id: str, newest: int, timeout: timedelta) -> int:

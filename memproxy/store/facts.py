@@ -304,6 +304,11 @@ async def count_recalled(conn: Connection, entity: Entity, fact_ids: Sequence[st
     return await conn.run("facts_count_recalled", **scoped(entity), ids=json.dumps(list(fact_ids)), now=now)
 
 
+async def engage(conn: Connection, entity: Entity, fact_id: str, taken: float, share: float) -> int:
+    """Let a time at which a fact came up count: `taken` is how far it was taken up then (0 to 1). No audit row."""
+    return await conn.run("facts_engage", **scoped(entity), id=fact_id, taken=taken, share=share)
+
+
 async def delete(conn: Connection, entity: Entity, fact_id: str) -> bool:
     """Erase a fact with its history, index entries and words in receipts; whether there was one.
 

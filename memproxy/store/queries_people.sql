@@ -85,3 +85,8 @@ WHERE tenant = :tenant AND entity = :entity AND status = 'current' AND source_ro
     AND (thread_status = 'open' OR tag = 'prediction' OR slot = 'prediction' OR significance >= 7
          OR (emotional_valence IS NOT NULL AND emotional_valence <> 'neutral'))
 ORDER BY significance DESC, id DESC LIMIT :limit;
+
+-- name: facts_engage
+-- Count how far a fact was taken up when it came up: a running mean.
+UPDATE facts SET engagement = round(coalesce(engagement, 0.0) * (1 - :share) + :taken * :share, 4)
+WHERE tenant = :tenant AND entity = :entity AND id = :id;

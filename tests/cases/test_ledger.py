@@ -121,7 +121,10 @@ LEDGER: dict[str, Stands] = {
         f"{CHAT_MODELS}::test_l13_thoughts_alone_are_no_answer",
         f"{CALLS}::test_l13_an_answer_without_a_word_is_an_error",
     ],
-    "L14": "How many passages and how near is for recall to measure; days and order are those of L7.",
+    "L14": [
+        f"{RENDER}::test_a_block_has_its_sections_in_order_and_days_as_headings",
+        f"{RENDER}::test_what_does_not_fit_is_passed_over_and_smaller_may_follow",
+    ],
     "L15": [f"{TIMES}::test_l7_and_l15_a_timeline_answers_who_came_first_and_how_long_ago"],
     "L16": [
         f"{LEARNING}::test_an_open_thread_is_resolved_by_what_is_said_later",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memproxy.lifecycle.mentions import names
 from memproxy.lifecycle.recovering import brings_only_the_newest
 from memproxy.model import Addition
 from memproxy.testing import FrozenClock
@@ -149,3 +150,32 @@ def test_messages_go_in_by_insertion_alone(said: list[tuple[Any, str]], newest: 
         assert position == 0
         kept = iter(got)
         assert all(byte in kept for byte in sent)
+
+
+async def test_se6_a_vague_question_is_asked_again_with_the_names_of_its_conversation(world: World) -> None:
+    named = {"X-MemG-Session": "trip"}
+    await world.seed("Bo", "The ferry to Quillhaven leaves at nine")
+    await say(world, "I am off with Jorun to the island of Quillhaven", "Nice.", named)
+    await say(world, "And how long is it?", "An hour.", named)
+    assert "Quillhaven" in world.block()
+    await say(world, "And how long is it?", "What is?", {"X-MemG-Session": "another"})
+    assert world.block() == ""
+
+
+def test_names_are_capitals_inside_sentences_and_what_has_digits_or_dots() -> None:
+    texts = [
+        "Then we met Jorun. Afterwards we read docs/tide.md on v1.2 in Quillhaven",
+        "Mail bo@tarrow.example, 42 now",
+    ]
+    assert names(texts) == ["Jorun", "docs/tide.md", "v1.2", "Quillhaven", "bo@tarrow.example"]
+    assert names([" ".join(f"x Name{i}" for i in range(30))]) == [f"Name{i}" for i in range(15, 30)]
+
+
+async def test_what_a_person_goes_on_about_engages_them(world: World) -> None:
+    [fact] = await world.seed("Bo", "Has a sister Jorun who trains falcons")
+    history: list[Message] = []
+    await world.say("Bo", history, "What does my sister Jorun do?")
+    assert "falcons" in world.block()
+    await world.say("Bo", history, "Yes, Jorun, my sister, has a way with falcons, she trains them all day")
+    [row] = await world.rows("Bo")
+    assert (row["id"], row["engagement"]) == (fact, 0.3)
