@@ -220,7 +220,7 @@ class Memory(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # What a part of the block may take of the budget before the other parts had theirs.
     identity_share: Share = 0.15  # who the person is, feelings, open threads
     session_share: Share = 0.25  # what was said earlier in the conversation, where the request does not carry it
-    artifact_share: Share = 0.25  # code and data shown whole, with its lines; 0: as any other words
+    artifact_share: Share = 0.15  # code and data shown whole, with its lines; 0: as any other words
     past_share: Share = 0.35  # summaries of other conversations
     personal_limit: Count = 15  # lines that are said unasked
     topic_share: Share = 0.4  # of those, what one topic may have while there are others

@@ -16,7 +16,7 @@ class Shape:
 
     identity: float = 0.15  # who the person is, with feelings and open threads: what is said unasked
     session: float = 0.25  # what was said earlier in the same conversation
-    artifacts: float = 0.25  # code and data shown whole
+    artifacts: float = 0.15  # code and data shown whole
     past: float = 0.35  # summaries of other conversations
     past_tokens: int = 1000  # … and at most so many tokens
     past_count: int = 5  # … and so many of them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,14 @@ from memproxy.store.summaries import Summary
 
 MOST_FEELINGS = 5
 LOOKED_AT = 20  # passages, the best, for code and data among them
+_ABOUT_CODE = re.compile(
+    r"\b(?:code|script|snippet|function|method|class|module|component|implementation|quer(?:y|ies)|sql|schema|table|index|"
+    r"migration|json|ya?ml|toml|csv|xml|html|css|config\w*|regex|endpoint|api|type|struct|test|command|dockerfile|makefile|"
+    r"refactor\w*|debug\w*|funktion|skript|tabelle|abfrage|fonction|requête|fichier|función|consulta|clase|funzione|"
+    r"função|tabela|функци\w+|код\w*|запрос\w*|таблиц\w+)s?\b|代码|函数|脚本|查询|配置|関数|コード|쿼리|코드|함수|"
+    r"\w\.(?:py|js|ts|tsx|go|rs|java|rb|php|cs|cpp|c|h|sh|sql|json|ya?ml|toml|html|css)\b|\w_\w|\w\(\)",
+    re.IGNORECASE,
+)
 FEELINGS_FOR = timedelta(days=14)
 
 
@@ -72,7 +81,12 @@ class Besides:
 
 
 def _coded(found: Found) -> set[str]:
-    """The turns among the best that was found whose passages look like code or data."""
+    """The turns among the best that was found whose passages look like code or data, where a question is about such.
+
+    For any other question lines of it are enough: whole, it would take the room of what else bears on the question.
+    """
+    if _ABOUT_CODE.search(found.query.text) is None:
+        return set()
     best = (item.candidate for item in found.scored[:LOOKED_AT])
     return {c.turn_id for c in best if c.kind == "turn" and c.turn_id and may_hold(c.text)}
 
