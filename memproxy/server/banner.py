@@ -65,7 +65,10 @@ def _off(app: App) -> list[str]:
     if not settings.memory.enabled:
         reasons.append("memory: memory.enabled is false; requests pass through untouched")
     if parts.embedder is None:
-        reasons.append(f"search by meaning: {parts.embedders.problem}; recall goes by words alone")
+        again = "; it is asked again" if parts.opening.again else ""
+        serve = ", ".join(parts.embedders.earlier)
+        until = f"vectors of {serve} serve meanwhile" if serve else "recall goes by words alone"
+        reasons.append(f"search by meaning: {parts.embedders.problem}{again}; {until}")
     if parts.plan.off:
         reasons.append("learning facts: see extraction; turns are still stored and recalled")
     return reasons

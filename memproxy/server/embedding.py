@@ -37,7 +37,7 @@ class Opening:
         self._settings = settings
         self._embed = settings.embed
         self._db = db
-        self._again = False  # whether it is worth trying once more
+        self.again = False  # whether it is worth trying once more
         self.embedders = Embedders()
 
     async def open(self) -> Embedders:
@@ -55,7 +55,7 @@ class Opening:
         """Wait until the configured embedder is there; forever, where trying again does not help."""
         pause = FIRST_PAUSE
         while self.embedders.current is None:
-            if not self._again:
+            if not self.again:
                 await asyncio.Event().wait()
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -67,7 +67,7 @@ class Opening:
             current = await _remembering(self._embed, self._db)
         except EmbedderError as error:
             found.problem, found.failing = str(error), True
-            self._again = isinstance(error, EmbedderDown) and error.passing
+            self.again = isinstance(error, EmbedderDown) and error.passing
             return
         found.current, found.problem, found.failing = current, None, False
         found.earlier.pop(current.info.model, None)

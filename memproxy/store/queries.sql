@@ -285,6 +285,10 @@ SELECT name, stale FROM vector_indexes WHERE model = :model AND dimensions = :di
 INSERT INTO vector_indexes (model, dimensions, name, stale) VALUES (:model, :dimensions, :name, 0)
 ON CONFLICT (model, dimensions) DO UPDATE SET name = excluded.name, stale = 0;
 
+-- name: vector_index_stale
+-- Note that the vector index of one model cannot be relied on.
+UPDATE vector_indexes SET stale = 1 WHERE model = :model AND dimensions = :dimensions;
+
 -- name: vector_indexes_stale
 -- Note that no vector index can be relied on.
 UPDATE vector_indexes SET stale = 1;

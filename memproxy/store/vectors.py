@@ -234,6 +234,22 @@ async def add_to_index(
     )
 
 
+async def exchanged(conn: Connection, entity: Entity, model: str, dimensions: int, blobs: Mapping[int, bytes]) -> None:
+    """Bring the vec0 tables in step, now that all of an entity's rows are of another model.
+
+    What the old model's table has of it is left there: nobody asks for it any more, and the table goes as a whole once
+    no vector is of that model (taking a vector out of one takes a millisecond and more). A table that has rows left in
+    this way from an earlier change, which is taken back now, is made again.
+    """
+    if not await _extension_loaded(conn):
+        await drop_from_indexes(conn, list(blobs))
+        return
+    name = await _usable_index(conn, model, dimensions)
+    if name is not None and await conn.one("vec0_holds", table=name, **scoped(entity)) is not None:
+        await conn.run("vector_index_stale", model=model, dimensions=dimensions)
+    await add_to_index(conn, entity, model, dimensions, blobs)
+
+
 async def drop_from_indexes(conn: Connection, passage_ids: Sequence[int]) -> None:
     """Take vectors out of whatever vec0 tables there are, before their rows change."""
     indexes = [row["name"] for row in await conn.all("vector_indexes") if not row["stale"]]

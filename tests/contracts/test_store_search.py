@@ -151,10 +151,29 @@ async def test_another_models_vectors_take_their_place_once_all_are_there(db: Sq
     assert await by("new", larger[0][1]) == []
     assert await db.write(lambda conn: reembedding.switch(conn, ADA, "new"))
     assert await by("new", larger[0][1]) == ["one", "two"]
-    assert await by(MODEL, direction(1)) == []
+    assert await db.read(lambda conn: vectors.model_of(conn, ADA)) == "new"
     assert await db.read(reembedding.models) == {"new": 2}
     assert await db.read(lambda conn: reembedding.somebody(conn, [MODEL])) is None
     assert await db.read(lambda conn: reembedding.staged(conn, "new")) == 0
+
+
+async def test_a_change_of_the_model_can_be_taken_back_and_made_again(db: SqliteDatabase) -> None:
+    _, ids = await db.write(lambda conn: fill(conn, ADA, ["one", "two"], first_seed=1))
+    await db.write(lambda conn: fill(conn, BO, ["his"], first_seed=9))
+    for model, seed in (("new", 21), (MODEL, 41), ("new", 61)):
+        made = [(passage_id, direction(seed + n)) for n, passage_id in enumerate(ids)]
+
+        async def change(conn: Connection, model: str = model, made: Sequence[tuple[int, Vectors]] = made) -> bool:
+            await reembedding.stage(conn, ADA, model, made)
+            return await reembedding.switch(conn, ADA, model)
+
+        assert await db.write(change)
+        for n, name in enumerate(("one", "two")):
+            found = await db.read(lambda conn: vectors.nearest(conn, ADA, direction(seed + n), model, 1))  # noqa: B023
+            assert found == {ids[n]: pytest.approx(1.0, abs=1e-5)}, name
+        assert (await ask(db, BO, vector=direction(9))).candidates[0].cosine == pytest.approx(1.0, abs=1e-5)
+    await db.write(vectors.drop_unused_indexes)
+    assert texts((await ask(db, BO, vector=direction(9))).candidates) == ["his"]
 
 
 async def test_a_passage_without_a_vector_gets_one_of_the_model_its_entity_is_searched_by(db: SqliteDatabase) -> None:
