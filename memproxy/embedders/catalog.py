@@ -5,6 +5,7 @@ Quirks: `deployments`, the model is a deployment in Azure's path unless the base
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 from memproxy.calling.access import Access
@@ -90,3 +91,8 @@ _PREFIXES = {
 def prefixes(model: str) -> tuple[str, str]:
     """What a model wants before a query and before a document; its tag (`:latest`) makes no difference."""
     return _PREFIXES.get(model.partition(":")[0], ("", ""))
+
+
+def marked(prefix: str, usual: str = "") -> str:
+    """What a prefix of one's own adds to a model's name: with another, the same text has another vector."""
+    return "" if prefix == usual else f"~{hashlib.sha256(prefix.encode()).hexdigest()[:6]}"

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from memproxy.embedders.calibration import calibrate
+from memproxy.embedders.catalog import marked
 from memproxy.embedders.model_files import ModelFiles, bundled, from_directory
 from memproxy.embedders.onnx_model import OnnxModel
 from memproxy.embedders.thread import Priority, PriorityThread
@@ -30,7 +31,9 @@ class LocalEmbedder:
         if floor is None or duplicate is None:
             measured = calibrate(self._model, files)
             floor, duplicate = floor or measured[0], duplicate or measured[1]
-        self.info = EmbedderInfo(files.name, width, floor, duplicate)
+        # A directory's name says nothing of what lies in it: another width or prefix is another model.
+        name = files.name if files.floor is not None else f"{files.name}@{width}{marked(files.document_prefix)}"
+        self.info = EmbedderInfo(name, width, floor, duplicate)
         self._thread = PriorityThread("memproxy-embedder")
 
     async def warm(self) -> None:

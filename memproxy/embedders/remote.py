@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import random
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 from memproxy.calling.access import resolve
 from memproxy.calling.connections import Connections, check_status
 from memproxy.embedders.calibration import calibrate_remote
-from memproxy.embedders.catalog import EMBEDDERS, prefixes
+from memproxy.embedders.catalog import EMBEDDERS, marked, prefixes
 from memproxy.embedders.each import near_nothing
 from memproxy.embedders.shapes import SHAPES, Kind, Route, Shape
 from memproxy.errors import EmbedderDown, EmbedderError, ProviderBusy, ProviderError, SettingsError
@@ -217,7 +216,7 @@ async def open_remote(settings: Embed, known: EmbedderInfo | None = None, probe:
         found = await _first_vector(calls, document_prefix, wanted)
         if known is None or known.dimensions != found:
             levels = await _measured(calls, found, row.batch, query_prefix, document_prefix)
-            name = f"{settings.provider}/{model}@{found}{_marked(document_prefix, usual[1])}"
+            name = f"{settings.provider}/{model}@{found}{marked(document_prefix, usual[1])}"
             known = EmbedderInfo(name, found, *levels)
     except (TimeoutError, ProviderError) as error:
         told = ProviderBusy(f"no vector within {PROBE_SECONDS:.0f} s") if isinstance(error, TimeoutError) else error
@@ -232,11 +231,6 @@ async def open_remote(settings: Embed, known: EmbedderInfo | None = None, probe:
     embedder = RemoteEmbedder(calls, known, row.batch, query_prefix, document_prefix)
     embedder.failing = failing
     return embedder
-
-
-def _marked(prefix: str, usual: str) -> str:
-    """What a prefix of one's own adds to a model's name: with another, the same text has another vector."""
-    return "" if prefix == usual else f"~{hashlib.sha256(prefix.encode()).hexdigest()[:6]}"
 
 
 async def _first_vector(calls: Calls, prefix: str, wanted: int | None) -> int:

@@ -217,6 +217,15 @@ async def test_l32_calls_one_after_the_other_share_a_connection(up: ScriptedUpst
         assert (len(up.requests), up.connections) == (3, at_start)
 
 
+async def test_k1_with_another_prefix_of_documents_it_is_another_model(up: ScriptedUpstream) -> None:
+    named = []
+    for prefix in (None, "", "passage: ", "text: "):
+        async with opened(VENDORS["custom"], up, document_prefix=prefix) as embedder:
+            named.append(embedder.info.model)
+    assert named[:2] == ["custom/mine@48"] * 2
+    assert len(set(named)) == 3
+
+
 async def test_no_texts_are_no_call(up: ScriptedUpstream) -> None:
     async with opened(VENDORS["openai"], up) as embedder:
         assert (await embedder.embed_documents([])).shape == (0, WIDTH)

@@ -145,7 +145,7 @@ async def test_a_directory_of_ones_own_is_used_and_calibrated(inside: str, tmp_p
     shutil.copy(files.tokenizer, tmp_path)
     embedder = make_embedder(Embed(dir=str(tmp_path), model="mine", query_prefix=model_files.BGE_QUERY_PREFIX))
     try:
-        assert embedder.info.model == "mine"
+        assert embedder.info.model == "mine@384"  # another width, or document prefix, would be another model
         assert embedder.info.dimensions == 384
         assert 0.3 < embedder.info.floor < embedder.info.duplicate < 1
         assert (await embedder.embed_query("otters")).shape == (384,)
