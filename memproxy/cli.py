@@ -14,6 +14,7 @@ from memproxy.commands import changes, entities, running
 from memproxy.commands.bench import bench
 from memproxy.commands.console import out, tell
 from memproxy.commands.disputes import collisions, contradictions
+from memproxy.commands.explain import explain
 from memproxy.commands.importing import bring
 from memproxy.commands.jobs import jobs
 from memproxy.commands.models import models
@@ -45,6 +46,7 @@ for name, group in (
     app.add_typer(group, name=name)
 app.add_typer(entities.app)
 app.command()(reembed)
+app.command()(explain)
 app.command("import")(bring)
 
 

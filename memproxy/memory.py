@@ -26,6 +26,7 @@ from memproxy.lifecycle.history import kept_key, read_history
 from memproxy.lifecycle.recording import Recorder
 from memproxy.lifecycle.worker import Worker
 from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Placement, Reply, Turn
+from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
 from memproxy.store.sessions import Thread
@@ -109,11 +110,14 @@ class Memory:
         return Prepared(composed.block, composed.skip, seconds * 1000, composed.additions, composed.thread)
 
     async def recall(
-        self, entity: Entity, query: str, now: datetime, timezone: str
+        self, entity: Entity, query: str, now: datetime, timezone: str, trace: list[Weighed] | None = None
     ) -> tuple[ContextBlock | None, Skip | None]:
-        """The block for a message, or why there is none. Stores nothing. Raises StoreError."""
+        """The block for a message, or why there is none. Stores nothing. Raises StoreError.
+
+        `trace` is given every passage that was proposed, and what became of it.
+        """
         try:
-            return await self._composer.recall(entity, query, now, timezone)
+            return await self._composer.recall(entity, query, now, timezone, trace)
         except SwitchedOff:
             return None, Skip.SWITCHED_OFF
 

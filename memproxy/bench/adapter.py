@@ -4,13 +4,12 @@
     POST /search {"conversation_id", "query", "k", "now"} → {"results": [{"ids": [turn ids], "text": …}, …]}, best first
     POST /reset
 
-`text` is what would be injected. The store is a temporary one and goes with the process.
+`text` is what would be injected. The store is a temporary one and goes with the process, unless it is to be kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memproxy.bench.dataset import Recorded, RecordedTurn
-from memproxy.bench.searched import SearchedMemory, moment, searched_memory
+from memproxy.bench.searched import SearchedMemory, kept_or_temporary, moment, searched_memory
 from memproxy.errors import MemproxyError
 
 Body = TypeVar("Body")
@@ -42,12 +41,12 @@ class _Search(msgspec.Struct, frozen=True):
     now: str | None = None
 
 
-async def serve(port: int, console: Console) -> int:
-    """Serve until interrupted; the exit code."""
-    with tempfile.TemporaryDirectory(prefix="memproxy-bench-") as folder:
-        async with searched_memory(Path(folder)) as memory:
+async def serve(port: int, store: Path | None, console: Console) -> int:
+    """Serve until interrupted; the exit code. The store is a temporary one, unless a folder is named."""
+    with kept_or_temporary(store) as folder:
+        async with searched_memory(folder) as memory:
             config = uvicorn.Config(application(memory), host="127.0.0.1", port=port, log_level="warning")
-            console.print(f"a temporary memory with {memory.model} at http://127.0.0.1:{port}", highlight=False)
+            console.print(f"a memory with {memory.model} at http://127.0.0.1:{port}", highlight=False)
             await uvicorn.Server(config).serve()
     return 0
 

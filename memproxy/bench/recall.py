@@ -6,10 +6,8 @@ Beside it, mechanisms can be taken out one by one (`--without`), all asked over 
 
 from __future__ import annotations
 
-import contextlib
 import json
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,13 +19,15 @@ from rich.progress import Progress
 from memproxy import __version__
 from memproxy.bench import recall_report
 from memproxy.bench.dataset import Dataset, Recorded
+from memproxy.bench.needless import REQUESTS
 from memproxy.bench.scoring import score
-from memproxy.bench.searched import SearchedMemory, moment, searched_memory
+from memproxy.bench.searched import SearchedMemory, kept_or_temporary, moment, searched_memory
 from memproxy.bench.sources import read
 from memproxy.errors import SettingsError
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights
 from memproxy.recall.recall import Recaller
 
+FULL = "all"  # mechanisms, as they are by default
 FLOOR = "floor"  # the bar of relevance: without it every question gets its best matches, as in an explicit search
 MECHANISMS = (*(field.name for field in fields(Weights)), FLOOR)
 
@@ -62,11 +62,14 @@ class Run:
     variant: str
     rows: list[dict[str, Any]] = field(default_factory=list)  # a question each: qid, category, conversation, measures
     unlabelled: int = 0
+    needless: list[float] = field(
+        default_factory=list
+    )  # for each memory, the share of needless requests that got nothing
 
 
 def variants(without: Sequence[str]) -> list[Variant]:
     """The full configuration and those without something. Raises SettingsError for a mechanism nobody knows."""
-    found = [Variant("all")]
+    found = [Variant(FULL)]
     for said in without:
         names = said.split("+")
         for name in names:
@@ -82,7 +85,7 @@ async def measure(plan: Plan, console: Console) -> int:
     chosen = variants(plan.without)
     data = [_first(read(path), plan.conversations) for path in plan.data]
     before = recall_report.read(plan.compare) if plan.compare is not None else None
-    with _folder(plan.store) as folder:
+    with kept_or_temporary(plan.store) as folder:
         async with searched_memory(folder) as memory:
             report = await measured(memory, data, chosen)
     recall_report.show(report, console)
@@ -112,6 +115,8 @@ async def measured(memory: SearchedMemory, data: Sequence[Dataset], chosen: Sequ
                 recaller = memory.asking(variant.weights)
                 try:
                     for conversation in one.conversations:
+                        if variant.name == FULL:
+                            runs[-1].needless.append(await _needless(memory, recaller, conversation))
                         await _ask(memory, recaller, variant, conversation, runs[-1])
                         progress.advance(asking)
                 finally:
@@ -122,6 +127,13 @@ async def measured(memory: SearchedMemory, data: Sequence[Dataset], chosen: Sequ
         "embedder": memory.model,
         "runs": [asdict(run) for run in runs],
     }
+
+
+async def _needless(memory: SearchedMemory, recaller: Recaller, conversation: Recorded) -> float:
+    """The share of requests that need no memory, for which this one gives nothing."""
+    now = moment(conversation.turns[-1].time)
+    found = [await memory.search(conversation.id, request, now, recaller=recaller) for request in REQUESTS]
+    return sum(not searched.items for searched in found) / len(found)
 
 
 async def _ask(memory: SearchedMemory, recaller: Recaller, variant: Variant, conversation: Recorded, run: Run) -> None:
@@ -151,14 +163,3 @@ async def _ask(memory: SearchedMemory, recaller: Recaller, variant: Variant, con
 
 def _first(data: Dataset, conversations: int | None) -> Dataset:
     return Dataset(data.name, data.conversations[:conversations])
-
-
-@contextlib.contextmanager
-def _folder(kept: Path | None) -> Iterator[Path]:
-    """Where the store is: a temporary folder, unless one was named."""
-    if kept is not None:
-        kept.mkdir(parents=True, exist_ok=True)
-        yield kept
-        return
-    with tempfile.TemporaryDirectory(prefix="memproxy-bench-") as folder:
-        yield Path(folder)

@@ -115,6 +115,9 @@ def _show_run(run: Mapping[str, Any], embedder: str, console: Console) -> None:
     console.print(table)
     spread = ", ".join(f"{m} {interval(list(values(run, m).values()))}" for m in CHIEF if values(run, m))
     console.print(f"95 % intervals over questions: {spread}", highlight=False, markup=False)
+    if run.get("needless"):
+        share = statistics.mean(run["needless"])
+        console.print(f"of requests that need no memory {100 * share:.1f} % get nothing", highlight=False)
     times = sorted(row["milliseconds"] for row in run["rows"])
     console.print(
         f"recall and rendering without the question's vector, ms: p50 {quantile(times, 0.5):.1f}, "

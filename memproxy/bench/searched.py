@@ -7,6 +7,7 @@ can be charged with the text that would be injected.
 from __future__ import annotations
 
 import contextlib
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from memproxy.interfaces import Embedder, Vectors
 from memproxy.lifecycle.curation import PastTurn
 from memproxy.lifecycle.embedding import Indexer
 from memproxy.model import EmbedderInfo, Entity, Scored
+from memproxy.recall.explaining import Weighed
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights
 from memproxy.recall.recall import Found, Recaller
 from memproxy.server.parts import Parts, open_parts
@@ -127,6 +129,13 @@ class SearchedMemory:
         recorded = self._recorded.get(conversation_id, {})
         return Searched(found, tuple(_items(found.scored, recorded)), milliseconds)
 
+    async def explain(self, conversation_id: str, question: str, now: datetime) -> list[Weighed]:
+        """Every passage that was proposed for this, and what became of it."""
+        trace: list[Weighed] = []
+        async with self.recaller.asked(question, now=now) as asked:
+            await self.recaller.find(Entity(conversation_id), asked, trace=trace)
+        return trace
+
     async def passages(self, conversation_id: str) -> int:
         """How many passages a conversation has."""
         entity = Entity(conversation_id)
@@ -174,6 +183,17 @@ async def searched_memory(folder: Path, changes: Mapping[str, Any] | None = None
         memory = SearchedMemory(parts, embedder)
         stack.push_async_callback(memory.recaller.close)
         yield memory
+
+
+@contextlib.contextmanager
+def kept_or_temporary(folder: Path | None) -> Iterator[Path]:
+    """Where a store is: a temporary folder, unless one was named."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="memproxy-bench-") as temporary:
+        yield Path(temporary)
 
 
 def _settings(folder: Path, changes: Mapping[str, Any]) -> Settings:

@@ -50,11 +50,14 @@ def bench_recall(
 
 
 @bench.command("adapter")
-def bench_adapter(port: Annotated[int, typer.Option(help="Port on this machine.")] = 8780) -> None:
+def bench_adapter(
+    port: Annotated[int, typer.Option(help="Port on this machine.")] = 8780,
+    store: Annotated[Path | None, typer.Option(file_okay=False, help="Keep the store here for a later run.")] = None,
+) -> None:
     """Serve a temporary memory to other benchmarks: POST /ingest, /search and /reset as JSON."""
     from memproxy.bench.adapter import serve
 
-    raise typer.Exit(anyio.run(serve, port, out))
+    raise typer.Exit(anyio.run(serve, port, store, out))
 
 
 @bench.command("models")

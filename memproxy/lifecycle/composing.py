@@ -37,6 +37,7 @@ from memproxy.model import (
     Placement,
     Receipt,
 )
+from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Found, Question, Recaller
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
@@ -123,11 +124,11 @@ class Composer:
         self._placed.follow(entity, kept_key(self._secret, entity, id), thread, self._clock.now())
 
     async def recall(
-        self, entity: Entity, query: str, now: datetime, timezone: str
+        self, entity: Entity, query: str, now: datetime, timezone: str, trace: list[Weighed] | None = None
     ) -> tuple[ContextBlock | None, Skip | None]:
-        """The block for a message, or why there is none. Stores nothing."""
+        """The block for a message, or why there is none. Stores nothing. For `trace` see `Recaller.find`."""
         async with self._recaller.asked(query, now=now, entity=entity) as question:
-            found = await self._recaller.find(entity, question)
+            found = await self._recaller.find(entity, question, trace=trace)
         beside = await self._besides.read(entity, now, Wanted(), found)
         return self._rendered(found, beside, self._budget, timezone)
 

@@ -20,6 +20,14 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"[^.!?\n。！？]+([.!?\n。！？]?)")
 _LONGEST_QUESTION, _SHORTEST_QUESTION = 400, 8
 _SELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
+# Words for oneself and for what is one's own, in the languages that people write most.
+_ONESELF = re.compile(
+    r"\b(?:i|me|my|mine|myself|we|us|our|ours|i['’](?:m|ve|d|ll)|ich|mir|mich|mein\w*|wir|uns\w*|je|j['’]\w+|moi|mon|ma|mes|nous|"
+    r"nos|notre|yo|mi|mis|mío|mía|conmigo|nosotros|nuestr\w+|io|mio|mia|miei|mie|noi|nostr\w+|eu|meu|minha|meus|minhas|"
+    r"nós|noss\w+|jag|mig|min|mitt|mina|vi|oss|jeg|meg|ik|mij|mijn|wij|ons|onze|én|nekem|engem|ja|mój|moja|moje|mnie|"
+    r"я|меня|мне|мной|мой|моя|моё|мое|мои|моего|моей|мы|нас|наш\w*)\b|我|咱|私|僕|俺|나는|내가|저는|제가|우리|أنا|لدي|עצמי|שלי",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _PERSONAL = re.compile(
     r"\b(?:who|whom|whose|what|which|where|when|why|how|do|does|did|am|was|is|are|have|has|remind)\b"
@@ -67,6 +75,7 @@ class Query:
     timeline: bool = False  # asks when, in what order, or how long
     assistant: bool = False  # asks what the assistant said
     personal: bool = False  # asks about oneself ("where do I live?")
+    oneself: bool = False  # has a word for oneself or one's own in it
     shortened: bool = False
 
 
@@ -82,6 +91,7 @@ def read_query(text: str, *, now: datetime) -> Query:
         timeline=_TIMELINE.search(focused) is not None,
         assistant=_ASSISTANT.search(focused) is not None,
         personal=is_personal(focused),
+        oneself=_ONESELF.search(focused) is not None,
         shortened=focused != text.strip(),
     )
 

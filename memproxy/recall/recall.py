@@ -16,6 +16,7 @@ from memproxy.interfaces import Connection, Database, Embedder, Vectors
 from memproxy.model import Candidate, Entity, Fact, FactStatus, ItemKind, Scored
 from memproxy.recall.ageing import aged
 from memproxy.recall.evidence import Evidence, gather
+from memproxy.recall.explaining import Weighed, weighed
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, leading, rank
 from memproxy.recall.residents import Residents
@@ -151,11 +152,12 @@ class Recaller:
         kinds: Sequence[ItemKind] | None = None,
         floor: bool = True,
         note: Note | None = None,
+        trace: list[Weighed] | None = None,
     ) -> Found:
         """What bears on a message. `present` gives the turns (session, place) that stand in the request already, and
         is awaited only when they are needed; without `floor` weak matches count too, as in an explicit search. `note`
         works out of a passage what is wanted in `Found.notes`, for those likely to be found, while there is time.
-        Raises StoreError.
+        `trace` is given every passage that was proposed, and what became of it. Raises StoreError.
         """
         query = question.query
         if query.shortened:
@@ -169,14 +171,38 @@ class Recaller:
         said = await present if present is not None else ()
         # What was never true is told at no time; what was true once, where the past is asked about.
         superseded = [f for f in seen.told if f.status == "historical" and (not query.past or f.never_true)]
+        proposed, bar = evidence, seen.floor if floor else None
         if said or superseded:
             evidence = evidence.only(_worth_saying(evidence, said, superseded))
-        scored = rank(query, evidence, floor=seen.floor if floor else None, weights=self._weights, limit=self._limit)
+        if trace is not None:
+            trace += self._weighed(query, proposed, evidence, said, bar)
+        scored = rank(query, evidence, floor=bar, weights=self._weights, limit=self._limit)
         facts = await self._whole(entity, scored)
         if self._ages and not query.past:
             scored = aged(scored, facts, question.now)
         standing = tuple(seen.standing)
         return Found(query, tuple(scored), standing, facts, question.now, seen.extent.revision, seen.notes)
+
+    def _weighed(
+        self,
+        query: Query,
+        proposed: Evidence,
+        evidence: Evidence,
+        said: Collection[tuple[str, int]],
+        bar: float | None,
+    ) -> list[Weighed]:
+        left = {candidate.passage_id for candidate in evidence.candidates}
+        gone = [candidate for candidate in proposed.candidates if candidate.passage_id not in left]
+        present = {c.passage_id for c in gone if (c.session_id, c.seq) in said}
+        return weighed(
+            query,
+            proposed,
+            floor=bar,
+            limit=self._limit,
+            weights=self._weights,
+            present=present,
+            overtaken={c.passage_id for c in gone} - present,
+        )
 
     async def _whole(self, entity: Entity, scored: Sequence[Scored]) -> dict[str, Fact]:
         """The facts among what was found; nothing is asked where there is none."""

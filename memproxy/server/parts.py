@@ -31,7 +31,9 @@ from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
 from memproxy.model import Entity, ItemKind
 from memproxy.providers.client import ChatClient
+from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Recaller
+from memproxy.server import views
 from memproxy.server.embedding import Opening, told
 from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
@@ -257,6 +259,15 @@ class Parts:
         return not self._named
 
     # --- use -------------------------------------------------------------------------------------------------
+
+    async def dry_run(self, entity: Entity, query: str, *, explain: bool = False) -> dict[str, Any]:
+        """What would be injected for a message, as the API shows it; with `explain` every candidate and its fate."""
+        trace: list[Weighed] | None = [] if explain else None
+        block, skip = await self.memory.recall(entity, query, self.clock.now(), self.settings.timezone, trace)
+        shown: dict[str, Any] = {**views.block(block), "reason": skip}
+        if trace is not None:
+            shown["candidates"] = [views.candidate(one, block) for one in trace]
+        return shown
 
     async def search(self, entity: Entity, query: str, kinds: Sequence[ItemKind], limit: int) -> list[dict[str, Any]]:
         """Ranked passages as the API shows them."""

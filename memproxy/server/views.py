@@ -9,6 +9,7 @@ from typing import Any
 
 from memproxy.lifecycle.disputes import Standing
 from memproxy.model import BlockItem, ContextBlock, Fact, Job, Receipt, Turn
+from memproxy.recall.explaining import Weighed
 from memproxy.store.contradictions import Contradiction
 from memproxy.store.denied import Denial
 from memproxy.store.evidence import Behind
@@ -168,6 +169,29 @@ def block(row: ContextBlock | None) -> dict[str, Any]:
     if row is None:
         return {"block": "", "tokens": 0, "items": []}
     return {"block": row.text, "tokens": row.tokens, "items": [item(entry) for entry in row.items]}
+
+
+def candidate(row: Weighed, block: ContextBlock | None) -> dict[str, Any]:
+    """A passage that was proposed for a message: what spoke for it, and what became of it.
+
+    What was found and does not stand in the block had no room there, or something beside it says the same.
+    """
+    of = row.candidate
+    shown = {(entry.kind, entry.id) for entry in block.items} if block is not None else set()
+    verdict = "shown" if row.verdict == "found" and (of.kind, of.owner_id) in shown else row.verdict
+    return {
+        "kind": of.kind,
+        "id": of.owner_id,
+        "text": of.text,
+        "time": plain(of.time),
+        "role": of.role,
+        "verdict": verdict,
+        "score": round(row.score, 6),
+        "bm25": round(row.bm25, 6),
+        "coverage": round(row.coverage, 6),
+        "cosine": None if row.cosine is None else round(row.cosine, 6),
+        "reasons": {name: round(value, 6) for name, value in row.reasons.items()},
+    }
 
 
 def receipt(row: Receipt) -> dict[str, Any]:

@@ -439,6 +439,16 @@ async def test_a_dry_run_shows_the_block_and_why_and_stores_nothing(world: World
     assert answer["block"] == await world.ask("Bo", "What colour is my kayak?")
 
 
+async def test_a_dry_run_explains_every_candidate_where_that_is_asked_for(world: World) -> None:
+    await world.seed("Bo", "Owns a green kayak", "Bakes bread")
+    asked = {"query": "What colour is my kayak?", "explain": "true"}
+    answer = (await world.client.get(world.of("Bo", "/context"), params=asked)).json()
+    assert {row["text"]: row["verdict"] for row in answer["candidates"]}["Owns a green kayak"] == "shown"
+    for row in answer["candidates"]:
+        assert {"score", "bm25", "coverage", "cosine", "reasons", "verdict"} < set(row)
+    assert await world.turns("Bo") == []
+
+
 async def test_a_dry_run_that_finds_nothing_says_why(world: World) -> None:
     for query, reason in (("hello", "small-talk"), ("What colour is my kayak?", "nothing-relevant")):
         answer = (await world.client.get(world.of("Bo", "/context"), params={"query": query})).json()

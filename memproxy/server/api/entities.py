@@ -62,11 +62,9 @@ async def erase_entity(call: Call) -> Response:
 
 
 async def context(call: Call) -> Response:
-    """What would be injected for a message, and why. Stores nothing."""
+    """What would be injected for a message, and why; on demand with all that was weighed for it. Stores nothing."""
     entity, text = call.entity, call.required("query")
-    parts = call.parts
-    block, skip = await parts.memory.recall(entity, text, parts.clock.now(), parts.settings.timezone)
-    return answer({**views.block(block), "reason": skip})
+    return answer(await call.parts.dry_run(entity, text, explain=bool(call.query.flag("explain"))))
 
 
 async def search(call: Call) -> Response:
