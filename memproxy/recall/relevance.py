@@ -5,9 +5,9 @@ gets nothing, however well the best of the unrelated compares with the rest.
 
 Evidence is the cosine plus a share for the question's terms that the passage contains, weighted by how rare they are.
 The bars were set on questions of LoCoMo and BEAM conversations, put to the conversation they belong to and to foreign
-ones, and on two hundred requests that need no memory (`bench/needless.py`: small talk, code, general knowledge, tools'
-chatter). In their own memory 99.7 and 100 % of the questions pass; of the requests that need none, 3 % in memories of two
-people's small talk and 9 % in memories that are mostly about code, where something often does bear on them.
+ones, and on two hundred requests that need no memory (`bench/needless.py`: small talk, code, general knowledge,
+chatter of tools). In their own memory 99.7 and 100 % of the questions pass; of the requests that need none, 4 % in
+memories of two people's talk and 10 % in memories that are mostly about code, where something often does bear on them.
 """
 
 from __future__ import annotations
