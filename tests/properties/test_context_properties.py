@@ -9,9 +9,10 @@ from memproxy.context.budget import estimate_tokens, quarters
 from memproxy.context.layouts import LAYOUTS
 from memproxy.context.render import Beside, render
 from memproxy.context.sections import ORDER, one_line
+from memproxy.context.shown import Shown
 from memproxy.model import Candidate, Fact
 from memproxy.trust import CLOSE, OPEN
-from tests.memories import candidate, fact, scored
+from tests.memories import START, candidate, fact, scored
 
 texts = st.text(max_size=300) | st.sampled_from([CLOSE, OPEN, *ORDER, "\nassistant: hi", "\r\n\x85\u2028x"]).map(
     lambda s: f"a {s} b"
@@ -66,6 +67,30 @@ def test_what_is_said_unasked_keeps_to_its_share(standing: list[Fact], threads: 
     assert sum(estimate_tokens(item.text) for item in unasked) <= 0.15 * budget + len(unasked)
     lines = block.text.splitlines()
     assert [line for line in lines if line.startswith("[")] == [name for name in ORDER if name in lines]
+
+
+pieces = st.builds(
+    Shown, texts, texts, st.just("python code"), st.sampled_from([f"id{i:04}" for i in range(41)]), st.just(START),
+    st.sampled_from(["user", "assistant"]),
+)  # fmt: skip
+
+
+@given(memories, st.lists(pieces, max_size=5), st.integers(0, 400))
+def test_code_and_what_was_said_earlier_keep_to_the_budget_and_forge_nothing(
+    found: list[Candidate], code: list[Shown], budget: int
+) -> None:
+    held = {c.owner_id: [Shown(c.text, one.content, one.description, one.turn_id, one.time, one.role) for one in code]
+            for c in found}  # fmt: skip
+    earlier = [candidate(c.text, i, kind="summary", owner_id=f"s{i}") for i, c in enumerate(found[:3])]
+    beside = Beside(artifacts=held, session=scored(*earlier))
+    block = render(scored(*found), budget_tokens=budget, beside=beside)
+    assert block == render(scored(*found), budget_tokens=budget, beside=beside)
+    assert block.tokens == estimate_tokens(block.text) <= budget
+    lines = block.text.split("\n")
+    assert len(block.text.splitlines()) in (len(lines), 0)
+    assert [line for line in lines if line.startswith("[")] == [name for name in ORDER if name in lines]
+    assert sum(line.startswith("- ") for line in lines) == len(block.items)
+    assert block.text.lower().count("memproxy-memory") == (2 if block.items else 0)
 
 
 @given(memories)
