@@ -216,7 +216,7 @@ class _Page:
         if piece is None or not self._code_room:
             return False
         key = (piece.turn_id, piece.content)
-        if key in self._pieces:
+        if not piece.content or key in self._pieces:
             return True
         day = piece.time.astimezone(self._zone).date().isoformat()
         text = written(piece, day)

@@ -16,7 +16,7 @@ class Shown:
     """A piece that was found, and what is shown in its place: its newest version."""
 
     found: str  # the text that passages were found in
-    content: str
+    content: str  # "": it stands in the request, and is not said again
     description: str
     turn_id: str  # where the newest version stands
     time: datetime

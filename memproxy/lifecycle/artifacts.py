@@ -54,8 +54,13 @@ def _is_version(old: Artifact, new: Found, content: str) -> bool:
     return same_thing(old.content, content, named_alike=bool(old.name) and old.name == new.name)
 
 
-async def shown(conn: Connection, entity: Entity, turn_ids: Collection[str]) -> dict[str, Sequence[Shown]]:
-    """What code and data of turns may be shown, by turn: the newest versions, where nothing of them is hidden."""
+async def shown(
+    conn: Connection, entity: Entity, turn_ids: Collection[str], present: Collection[tuple[str, int]] = ()
+) -> dict[str, Sequence[Shown]]:
+    """What code and data of turns may be shown, by turn: the newest versions, where nothing of them is hidden.
+
+    Of a version that stands in the request (`present`: sessions and places of turns) nothing is to be said.
+    """
     found = {one.id: one for one in await rows.of_turns(conn, entity, turn_ids)}
     visible = await unasked.visible(conn, entity, {one.turn_id for one in found.values()})
     whole = {turn_id: "".join("".join(pieces).split()) for turn_id, pieces in visible.items()}
@@ -64,7 +69,10 @@ async def shown(conn: Connection, entity: Entity, turn_ids: Collection[str]) -> 
         if one.turn_id not in turn_ids:
             continue
         newest = found.get(one.superseded_by or "", one)
-        if "".join(newest.content.split()) in whole.get(newest.turn_id, ""):
+        if (newest.session_id, newest.seq) in present:
+            said = Shown(one.content, "", newest.description, newest.turn_id, newest.time, newest.role)
+            out.setdefault(one.turn_id, []).append(said)
+        elif "".join(newest.content.split()) in whole.get(newest.turn_id, ""):
             says = one_line(mask_secrets(newest.description))
             out.setdefault(one.turn_id, []).append(
                 Shown(one.content, mask_secrets(newest.content), says, newest.turn_id, newest.time, newest.role)

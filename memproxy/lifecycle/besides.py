@@ -73,7 +73,7 @@ class Besides:
                 feelings=await unasked.feelings(conn, entity, now - FEELINGS_FOR, MOST_FEELINGS) if feels else (),
                 suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests and begins else (),
                 session=await _earlier(conn, entity, wanted) if goes_on else (),
-                artifacts=await artifacts.shown(conn, entity, coded) if coded else {},
+                artifacts=await artifacts.shown(conn, entity, coded, wanted.present) if coded else {},
                 quotable=await unasked.quotable(conn, entity, quoting) if quoting else (),
             )
 

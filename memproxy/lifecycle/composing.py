@@ -41,7 +41,7 @@ from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Found, Question, Recaller
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
-from memproxy.store import placed, receipts, search
+from memproxy.store import placed, receipts, search, summaries, turns
 from memproxy.store.sessions import Thread
 from memproxy.trust import mask_secrets
 
@@ -396,4 +396,22 @@ async def _hidden_since(conn: Connection, receipt: Receipt, found: Found | None)
     hidden = await search.gone(conn, receipt.entity, read)
     standing = await fact_rows.get_many(conn, receipt.entity, [fact.id for fact in found.standing])
     current = {(fact.id, fact.text) for fact in standing if fact.status == "current"}
-    return hidden | {("fact", fact.id) for fact in found.standing if (fact.id, fact.text) not in current}
+    hidden |= {("fact", fact.id) for fact in found.standing if (fact.id, fact.text) not in current}
+    looked_at = {(c.kind, c.owner_id) for c in read} | {("fact", fact.id) for fact in found.standing}
+    return hidden | await _gone(conn, receipt.entity, quoted - looked_at)
+
+
+async def _gone(
+    conn: Connection, entity: Entity, quoted: Collection[tuple[ItemKind, str]]
+) -> set[tuple[ItemKind, str]]:
+    """What of that which stood beside what was found is not there any more, or not believed."""
+    if not quoted:
+        return set()
+    ids: dict[ItemKind, list[str]] = {"turn": [], "fact": [], "summary": []}
+    for kind, owner_id in quoted:
+        ids[kind].append(owner_id)
+    there: set[tuple[ItemKind, str]] = {("turn", turn.id) for turn in await turns.get_many(conn, entity, ids["turn"])}
+    believed = await fact_rows.get_many(conn, entity, ids["fact"])
+    there |= {("fact", fact.id) for fact in believed if fact.status == "current"}
+    there |= {("summary", i) for i in ids["summary"] if await summaries.get(conn, entity, i) is not None}
+    return set(quoted) - there

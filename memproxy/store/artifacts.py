@@ -26,6 +26,7 @@ class Artifact:
     content: str
     time: datetime  # when it was said
     role: str  # who said it
+    seq: int  # the place of its turn
     superseded_by: str | None  # the later version
 
 
@@ -42,6 +43,7 @@ def from_row(row: Row) -> Artifact:
         content=row["content"],
         time=to_time(row["time"]),
         role=row["role"],
+        seq=row["seq"],
         superseded_by=row["superseded_by"],
     )
 

@@ -338,7 +338,7 @@ DELETE FROM artifacts WHERE tenant = :tenant AND entity = :entity AND turn_id = 
 
 -- name: artifacts_of_session
 -- The pieces of a kind in a session that nothing has replaced, the newest first.
-SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role
+SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role, t.seq
 FROM artifacts a JOIN turns t ON t.tenant = a.tenant AND t.entity = a.entity AND t.id = a.turn_id
 WHERE a.tenant = :tenant AND a.entity = :entity AND a.session_id = :session_id AND a.kind = :kind
     AND a.superseded_by IS NULL
@@ -356,7 +356,7 @@ WITH here AS (
     SELECT a.id, a.superseded_by FROM json_each(:ids) i
     CROSS JOIN artifacts a ON a.tenant = :tenant AND a.entity = :entity AND a.turn_id = i.value
 )
-SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role
+SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role, t.seq
 FROM (SELECT id FROM here UNION SELECT superseded_by FROM here WHERE superseded_by IS NOT NULL) w
 CROSS JOIN artifacts a ON a.tenant = :tenant AND a.entity = :entity AND a.id = w.id
 CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = a.turn_id
@@ -364,7 +364,7 @@ ORDER BY a.id;
 
 -- name: artifacts_list
 -- All pieces of code and data of an entity, the newest first.
-SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role
+SELECT a.*, substr(t.content, a.start + 1, a."end" - a.start) AS content, t.time, t.role, t.seq
 FROM artifacts a JOIN turns t ON t.tenant = a.tenant AND t.entity = a.entity AND t.id = a.turn_id
 WHERE a.tenant = :tenant AND a.entity = :entity ORDER BY a.id DESC LIMIT :limit;
 

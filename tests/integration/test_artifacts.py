@@ -69,3 +69,13 @@ async def test_code_cannot_forge_a_section_and_goes_with_its_turn(world: World) 
         await world.client.delete(world.of("Bo", f"/turns/{turn['id']}"))
     assert world.app is not None
     assert await world.app.parts.db.read(lambda conn: artifacts.list_artifacts(conn, Entity("Bo"), 10)) == []
+
+
+async def test_a_version_that_stands_in_the_request_is_not_said_again(world: World) -> None:
+    history = await talk(world)
+    first, history = history[:], []
+    await world.say("Bo", history, "The function for the height of the tide, please", f"Now:\n```python\n{SECOND}\n```")
+    assert "[CODE AND DATA]" in await world.say("Bo", first, "What was the function for the height of the tide again?")
+    await world.say("Bo", first, "Change the function for the height of the tide", f"So:\n```python\n{SECOND}\n```")
+    block = await world.say("Bo", first, "Is the function for the height of the tide that you wrote good?")
+    assert "return 1.5" not in block
