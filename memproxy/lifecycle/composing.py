@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.context.budget import estimate_tokens, fit
-from memproxy.context.formatters import layout_named
-from memproxy.context.layouts import Layout, by_sections
 from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
-from memproxy.context.render import Beside, LayoutFailed, When, render, render_recalled, render_stable
-from memproxy.context.shape import shape_of
 from memproxy.errors import StoreError
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Connection, Database
@@ -25,14 +21,14 @@ from memproxy.lifecycle.chains import thread_of
 from memproxy.lifecycle.history import kept_key, marks_of, read_history
 from memproxy.lifecycle.mentions import FEW, is_vague, names
 from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
+from memproxy.lifecycle.quoting import hidden_since
 from memproxy.lifecycle.recovering import Recovered, newest_words, recover, wants
+from memproxy.lifecycle.saying import Sayer
 from memproxy.model import (
     Addition,
     ChatRequest,
     ContextBlock,
     Entity,
-    Fact,
-    ItemKind,
     Part,
     Placement,
     Receipt,
@@ -41,7 +37,7 @@ from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Found, Question, Recaller
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
-from memproxy.store import placed, receipts, search, summaries, turns
+from memproxy.store import placed, receipts
 from memproxy.store.sessions import Thread
 from memproxy.trust import mask_secrets
 
@@ -84,15 +80,13 @@ class Composer:
         self._budget = settings.memory.token_budget
         self._window = settings.memory.context_window
         self._window_share = settings.memory.window_share
-        self._shape = shape_of(settings)
-        self._layout = layout_named(settings.memory.format)
+        self._sayer = Sayer(settings, metrics)
         self._besides = Besides(db, settings)
         self._timeout = timedelta(seconds=settings.session.timeout)
         self._turns = settings.working_memory.turns
         self._tokens = settings.working_memory.tokens
         self._secret = secret
         self._clock = clock
-        self._metrics = metrics
         self._placed = PlacedParts(db)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -130,7 +124,7 @@ class Composer:
         async with self._recaller.asked(query, now=now, entity=entity) as question:
             found = await self._recaller.find(entity, question, trace=trace)
         beside = await self._besides.read(entity, now, Wanted(), found)
-        return self._rendered(found, beside, self._budget, timezone)
+        return self._sayer.whole(found, beside, self._budget, timezone)
 
     # --- one block a request ---------------------------------------------------------------------------------
 
@@ -152,7 +146,7 @@ class Composer:
             found, present = await self._find(ask, question)
         wanted = Wanted(ask.opening, session_name=ask.conversation.session_name, present=present)
         beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
-        block, skip = self._rendered(found, beside, budget, ask.conversation.timezone)
+        block, skip = self._sayer.whole(found, beside, budget, ask.conversation.timezone)
         if block is None:
             return Composed(skip)
         part = Part("recalled", key, block, self._clock.now())
@@ -174,7 +168,10 @@ class Composer:
         standing = in_place(parts, opening, ask.turns, now, self._timeout, turn if ask.new else "")
         again = standing.parts
         if standing.stable is None:
-            fresh.append(Part("stable", opening, await self._stable(ask), now))
+            facts, said_at = await self._recaller.standing(entity), ask.conversation.time
+            beside = await self._besides.read(entity, said_at, Wanted())
+            stable = self._sayer.stable(facts, beside, self._budget, timezone, said_at)
+            fresh.append(Part("stable", opening, stable, now))
             standing = InPlace(fresh[0], standing.recalled)
         gone: Sequence[Part] = ()
         skip: Skip | None = Skip.NO_QUERY
@@ -185,7 +182,7 @@ class Composer:
             found, present = await self._find(ask, question)
             wanted = Wanted(ask.opening, False, ask.conversation.session_name, present)
             beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
-            block, skip = self._recalled(found, standing, beside, budget, timezone)
+            block, skip = self._sayer.recalled(found, standing, beside, budget, timezone)
             if block is not None:
                 fresh.append(Part("recalled", turn, block, now))
                 standing = InPlace(standing.stable, (*standing.recalled, (place, fresh[-1])))
@@ -241,77 +238,6 @@ class Composer:
         asked = sum(estimate_tokens(text) + 4 for text in texts)
         return fit(budget, self._window, asked, request.max_tokens or REPLY_TOKENS, self._window_share)
 
-    # --- saying it -------------------------------------------------------------------------------------------
-
-    async def _stable(self, ask: Ask) -> ContextBlock:
-        entity, time = ask.conversation.entity, ask.conversation.time
-        facts = await self._recaller.standing(entity)
-        beside = await self._besides.read(entity, time, Wanted())
-        when = When(now=time)
-        return self._laid_out(
-            lambda layout: render_stable(
-                facts,
-                budget_tokens=self._budget,
-                timezone=ask.conversation.timezone,
-                when=when,
-                beside=beside,
-                shape=self._shape,
-                layout=layout,
-            )
-        )
-
-    def _rendered(
-        self, found: Found, beside: Beside, budget: int, timezone: str
-    ) -> tuple[ContextBlock | None, Skip | None]:
-        skip = _nothing_to_say(found, beside, [fact for fact in found.standing if fact.pinned])
-        if skip is not None:
-            return None, skip
-        small = found.query.small_talk
-        block = self._laid_out(
-            lambda layout: render(
-                found.scored,
-                found.standing,
-                budget_tokens=budget,
-                timezone=timezone,
-                phrases=found.notes,
-                when=_when(found),
-                beside=Beside(suggestions=beside.suggestions) if small else beside,
-                shape=self._shape,
-                layout=layout,
-            )
-        )
-        return (block, None) if block.items else (None, Skip.NO_ROOM)
-
-    def _recalled(
-        self, found: Found, standing: InPlace, beside: Beside, budget: int, timezone: str
-    ) -> tuple[ContextBlock | None, Skip | None]:
-        skip = _nothing_to_say(found, beside, ())
-        if skip is not None:
-            return None, skip
-        block = self._laid_out(
-            lambda layout: render_recalled(
-                found.scored,
-                standing.items,
-                budget_tokens=budget,
-                timezone=timezone,
-                phrases=found.notes,
-                when=_when(found),
-                beside=beside,
-                shape=self._shape,
-                layout=layout,
-            )
-        )
-        return (block, None) if block.items else (None, Skip.NO_ROOM)
-
-    def _laid_out(self, write: Callable[[Layout], ContextBlock]) -> ContextBlock:
-        """A block in the layout that is wanted; in the standard one where that fails."""
-        try:
-            return write(self._layout)
-        except LayoutFailed as failure:
-            log.warning("the formatter failed: %s", failure)
-            self._metrics.formatter_failures.inc()
-            return write(by_sections)
-
     # --- keeping ---------------------------------------------------------------------------------------------
 
     def _receipt(self, ask: Ask, block: ContextBlock) -> Receipt:
@@ -350,7 +276,7 @@ class Composer:
                 if (part.kind, part.key) not in there
                 for item in part.block.items
             }
-            for kind, owner_id in lost | await _hidden_since(conn, receipt, kept.found):
+            for kind, owner_id in lost | await hidden_since(conn, receipt, kept.found):
                 await receipts.redact(conn, receipt.entity, kind, owner_id)
             await fact_rows.count_recalled(conn, receipt.entity, facts, receipt.time)
 
@@ -372,46 +298,3 @@ class Composer:
     def forget(self, entity: Entity) -> None:
         """Let go of everything kept in memory of an entity."""
         self._placed.forget(entity)
-
-
-def _nothing_to_say(found: Found, beside: Beside, pinned: Collection[Fact]) -> Skip | None:
-    """Why there is nothing to say, where that is so. To a greeting only what is worth taking up is said."""
-    if beside.suggestions or beside.session:
-        return None
-    if found.query.small_talk:
-        return Skip.SMALL_TALK
-    return None if found.scored or pinned else Skip.NOTHING_RELEVANT
-
-
-def _when(found: Found) -> When:
-    return When(found.facts, found.now, found.query.timeline)
-
-
-async def _hidden_since(conn: Connection, receipt: Receipt, found: Found | None) -> set[tuple[ItemKind, str]]:
-    """What a receipt quotes that was forgotten, corrected or removed between its recall and its being stored."""
-    if found is None:
-        return set()
-    quoted = {(item.kind, item.id) for item in receipt.block.items}
-    read = [s.candidate for s in found.scored if (s.candidate.kind, s.candidate.owner_id) in quoted]
-    hidden = await search.gone(conn, receipt.entity, read)
-    standing = await fact_rows.get_many(conn, receipt.entity, [fact.id for fact in found.standing])
-    current = {(fact.id, fact.text) for fact in standing if fact.status == "current"}
-    hidden |= {("fact", fact.id) for fact in found.standing if (fact.id, fact.text) not in current}
-    looked_at = {(c.kind, c.owner_id) for c in read} | {("fact", fact.id) for fact in found.standing}
-    return hidden | await _gone(conn, receipt.entity, quoted - looked_at)
-
-
-async def _gone(
-    conn: Connection, entity: Entity, quoted: Collection[tuple[ItemKind, str]]
-) -> set[tuple[ItemKind, str]]:
-    """What of that which stood beside what was found is not there any more, or not believed."""
-    if not quoted:
-        return set()
-    ids: dict[ItemKind, list[str]] = {"turn": [], "fact": [], "summary": []}
-    for kind, owner_id in quoted:
-        ids[kind].append(owner_id)
-    there: set[tuple[ItemKind, str]] = {("turn", turn.id) for turn in await turns.get_many(conn, entity, ids["turn"])}
-    believed = await fact_rows.get_many(conn, entity, ids["fact"])
-    there |= {("fact", fact.id) for fact in believed if fact.status == "current"}
-    there |= {("summary", i) for i in ids["summary"] if await summaries.get(conn, entity, i) is not None}
-    return set(quoted) - there
