@@ -263,6 +263,7 @@ class Summaries(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     enabled: bool | None = None  # None: where the extraction model is one's own, not borrowed
     days: Positive | None = 90  # how long one is kept; None: for good
+    left_off: bool = False  # begin a conversation with what the one before was about, for three days
 
 
 class Facts(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):

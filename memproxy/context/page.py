@@ -48,6 +48,7 @@ class Beside:
     feelings: Sequence[Fact] = ()  # said with feeling, lately
     suggestions: Sequence[tuple[Fact, str]] = ()  # worth taking up, and in what words
     session: Sequence[Scored] = ()  # what was said earlier in this conversation, and is not in the request
+    left_off: Sequence[Scored] = ()  # what the last conversation was about
     artifacts: Mapping[str, Sequence[Shown]] = field(default_factory=dict)  # code and data in turns that were found
     quotable: Collection[str] = ()  # ids of the facts whose quotes may be shown
 
@@ -89,6 +90,8 @@ class Page:
         allowance = self._quarters(self._shape.session)
         for item in reversed(beside.session):
             allowance -= self._add(item, phrase(item.candidate), SESSION, "", allowance, waits=True)
+        for item in beside.left_off:
+            self._add(item, phrase(item.candidate), PAST, None, self._quarters(self._shape.past))
 
     def add_found(self, found: Sequence[Scored], phrases: Phrases | None, when: When, beside: Beside) -> None:
         """What bears on the message, best first; of other conversations' summaries so many, in their own share."""

@@ -30,6 +30,7 @@ _ABOUT_CODE = re.compile(
     re.IGNORECASE,
 )
 FEELINGS_FOR = timedelta(days=14)
+LEFT_OFF_FOR = timedelta(hours=72)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Besides:
         self._feels = memory.emotional
         self._suggests = memory.proactive
         self._quotes = memory.quotes
+        self._left_off = settings.summaries.left_off
         self._shows = memory.artifact_share > 0
 
     async def read(self, entity: Entity, now: datetime, wanted: Wanted, found: Found | None = None) -> Beside:
@@ -62,8 +64,9 @@ class Besides:
         feels = self._feels and wanted.unasked
         suggests = self._suggests and wanted.opening
         coded = _coded(found) if found is not None and self._shows else set()
+        left_off = self._left_off and wanted.opening and found is not None
         goes_on = self._condenses and bool(wanted.present or wanted.session_name)
-        if not (quoting or threads or feels or suggests or goes_on or coded):
+        if not (quoting or threads or feels or suggests or goes_on or coded or left_off):
             return NOTHING
 
         async def look(conn: Connection) -> Beside:
@@ -72,6 +75,7 @@ class Besides:
                 threads=await evidence.open_threads(conn, entity, threads) if threads and begins else (),
                 feelings=await unasked.feelings(conn, entity, now - FEELINGS_FOR, MOST_FEELINGS) if feels else (),
                 suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests and begins else (),
+                left_off=await _left_off(conn, entity, now) if left_off and begins else (),
                 session=await _earlier(conn, entity, wanted) if goes_on else (),
                 artifacts=await artifacts.shown(conn, entity, coded, wanted.present) if coded else {},
                 quotable=await unasked.quotable(conn, entity, quoting) if quoting else (),
@@ -91,6 +95,12 @@ def _coded(found: Found) -> set[str]:
     return {c.turn_id for c in best if c.kind == "turn" and c.turn_id and may_hold(c.text)}
 
 
+async def _left_off(conn: Connection, entity: Entity, now: datetime) -> Sequence[Scored]:
+    """What the last conversation was about, if it ended not long ago."""
+    newest = [s for s in await summaries.list_summaries(conn, entity, LOOKED_AT) if s.kind == "conversation"][:1]
+    return [_as_found(one, one.text) for one in newest if now - one.ended_at <= LEFT_OFF_FOR]
+
+
 async def _earlier(conn: Connection, entity: Entity, wanted: Wanted) -> Sequence[Scored]:
     """What was said earlier in the conversation that a request goes on with, and that it does not carry itself."""
     if wanted.session_name is not None:
@@ -103,15 +113,18 @@ async def _earlier(conn: Connection, entity: Entity, wanted: Wanted) -> Sequence
     session_id = going_on.pop()
     carried = {seq for session, seq in wanted.present if session == session_id}
     return [
-        _as_found(summary)
+        _as_found(summary, _stretch(summary))
         for summary in await summaries.of_session(conn, entity, session_id)
         if summary.kind != "conversation" and not carried & set(range(summary.first_seq, summary.last_seq + 1))
     ]
 
 
-def _as_found(summary: Summary) -> Scored:
+def _stretch(summary: Summary) -> str:
     about = "Overview of turns" if summary.kind == "overview" else "Turns"
-    text = f"{about} {summary.first_seq}-{summary.last_seq}: {summary.text}"
+    return f"{about} {summary.first_seq}-{summary.last_seq}: {summary.text}"
+
+
+def _as_found(summary: Summary, text: str) -> Scored:
     terms = index_terms(text, "assistant", summary.started_at)
     return Scored(
         Candidate(
@@ -125,7 +138,7 @@ def _as_found(summary: Summary) -> Scored:
             seq=summary.first_seq,
             role="assistant",
             speaker=None,
-            time=summary.started_at,
+            time=summary.ended_at if summary.kind == "conversation" else summary.started_at,
             confidence=1.0,
         ),
         score=1.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from memproxy.context.formatters import layout_named
@@ -59,7 +60,7 @@ class Sayer:
                 timezone=timezone,
                 phrases=found.notes,
                 when=_when(found),
-                beside=Beside(suggestions=beside.suggestions) if small else beside,
+                beside=replace(beside, threads=(), feelings=()) if small else beside,
                 shape=self._shape,
                 layout=layout,
             )
@@ -100,7 +101,7 @@ class Sayer:
 
 def _nothing_to_say(found: Found, beside: Beside, pinned: Collection[Fact]) -> Skip | None:
     """Why there is nothing to say, where that is so. To a greeting only what is worth taking up is said."""
-    if beside.suggestions or beside.session:
+    if beside.suggestions or beside.session or beside.left_off:
         return None
     if found.query.small_talk:
         return Skip.SMALL_TALK

@@ -196,3 +196,16 @@ async def test_se4_what_a_client_no_longer_sends_is_said_in_stretches(tmp_path: 
         assert said[0].endswith("They chose a mast.")
         assert 1 <= len(said) <= 4
         assert all("They compared masts." in line for line in said[1:])
+
+
+async def test_se9_a_conversation_may_begin_where_the_last_one_left_off_for_three_days(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    async with open_world(tmp_path, clock, summaries__left_off=True) as world:
+        world.ext.default = model("The user looks for a berth.")
+        await talk(world, SAID, "Not too dear")
+        await rest(world, clock)
+        history: list[Message] = []
+        assert "- The user looks for a berth." in await world.say("Bo", history, "hello")
+        assert await world.say("Bo", history, "thanks") == ""
+        clock.advance(days=4)
+        assert await world.ask("Bo", "hello") == ""
