@@ -19,7 +19,7 @@ from memproxy.extraction.reconcile import Policy
 from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Vectors
 from memproxy.lifecycle.embedding import embedder_of
-from memproxy.lifecycle.kinds import EXTRACT, MERGE, PURPOSES, REFLECT
+from memproxy.lifecycle.kinds import EXTRACT, MERGE, PURPOSES, REFLECT, SUMMARY
 from memproxy.lifecycle.known import Known
 from memproxy.lifecycle.learning import Grounds, Learned, learn
 from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
@@ -95,7 +95,8 @@ class Learner:
     async def spent(self, job: Job, calls: int) -> None:
         """Count calls whose answers were of no use: they were paid for all the same."""
         failed = Extracted(Drafts((), {}), calls, 0, 0)
-        await self._db.write(lambda conn: _count(conn, job, {EXTRACT: failed}, self._clock.now()))
+        purpose = EXTRACT if job.kind == EXTRACT else SUMMARY
+        await self._db.write(lambda conn: _count(conn, job, {purpose: failed}, self._clock.now()))
 
     async def store(self, job: Job, endpoint: Endpoint, window: Window, found: Extracted) -> list[Learned]:
         """Reconcile and write what a window taught, count what it cost, and mark its turns as learned from."""

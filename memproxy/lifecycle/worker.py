@@ -198,7 +198,7 @@ class Worker:
     async def _later(self, job: Job, error: ProviderError) -> None:
         """Try again with back-off and jitter, as told where the server named a time; bury after the last attempt."""
         self._failed(job, error.reason)
-        if job.kind == EXTRACT and isinstance(error, UnusableReply | EmptyAnswer):
+        if isinstance(error, UnusableReply | EmptyAnswer):
             await self._learner.spent(job, 2 if isinstance(error, EmptyAnswer) else 1)  # asked again at once
         if job.attempts >= self._settings.max_attempts:
             await self._bury(job, error.reason)

@@ -209,3 +209,20 @@ async def test_se9_a_conversation_may_begin_where_the_last_one_left_off_for_thre
         assert await world.say("Bo", history, "thanks") == ""
         clock.advance(days=4)
         assert await world.ask("Bo", "hello") == ""
+
+
+async def test_a_summary_that_cannot_be_read_is_asked_for_again_counted_and_buried_at_last(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    async with open_world(tmp_path, clock, extraction__max_attempts=2) as world:
+        world.ext.default = lambda request: "{" if b"Sum up" in request.body else facts()
+        await talk(world, SAID, "Not too dear")
+        await rest(world, clock)
+        assert asked(world) == 2
+        used = await parts(world).db.read(lambda conn: usage.list_usage(conn, BO))
+        assert sum(u.calls for u in used if u.purpose == "summary") == 2
+        dead = (await world.client.get(world.own("jobs"), params={"state": "dead"})).json()["items"]
+        assert [job["kind"] for job in dead] == ["summarize"]
+        world.ext.default = model("The user looks for a berth.")
+        await world.client.post(world.own(f"jobs/{dead[0]['id']}/retry"))
+        await world.drain()
+        assert await kept(world) == ["The user looks for a berth."]
