@@ -147,6 +147,10 @@ class SearchedMemory:
         await recaller.settled()
         return await self.passages(conversation_id)
 
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The embedder by itself."""
+        return await self._embedder.embed_documents(texts)
+
     @property
     def model(self) -> str:
         """The embedding model's name."""

@@ -72,6 +72,22 @@ def bench_models(
     raise typer.Exit(anyio.run(measure, Plan(load(config).settings.embed, seconds), out, json_output))
 
 
+@bench.command("scale")
+def bench_scale(
+    turns: Annotated[int, typer.Option(min=20, help="Turns in the store, of everybody together.")] = 10_000,
+    largest: Annotated[float, typer.Option(min=0.0, max=1.0, help="The share of one person.")] = 0.5,
+    provider: Annotated[
+        str, typer.Option(help="Embedder: local, or hash where only the store is to be measured.")
+    ] = "local",
+    store: Annotated[Path | None, typer.Option(file_okay=False, help="Keep the store here for a later run.")] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Measure a store as it grows: recall warm and cold, ingest beside the embedder's own rate, size and memory."""
+    from memproxy.bench.scale import Plan, measure
+
+    raise typer.Exit(anyio.run(measure, Plan(turns, largest, provider, store), out, json_output))
+
+
 @bench.command("facts")
 def bench_facts(
     facts: Annotated[int, typer.Option(help="Facts of the person that drafts are reconciled against.")] = 10_000,

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from rich.console import Console
 
-from memproxy.bench import recall, recall_report
+from memproxy.bench import recall, recall_report, scale
 from memproxy.bench.adapter import application
 from memproxy.bench.dataset import Question, RecordedTurn
 from memproxy.bench.recall_page import page
@@ -98,6 +98,18 @@ async def test_results_can_be_compared_shown_and_plotted(memory: SearchedMemory,
     drawn = page(report)
     assert drawn.count("<svg") == 2
     assert "without session+named" in drawn
+
+
+async def test_a_store_is_measured_as_it_grows(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = scale.Plan(turns=60, provider="hash")
+    assert sum(size for _, size in scale.people(plan)) == 60
+    assert await scale.measure(plan, Console(), True) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [row["turns"] for row in report["recall"]] == [30]
+    assert report["ingest_per_second"] > 0
+    assert report["bytes_per_turn"] > report["text_bytes_per_turn"] > 0
+    for row in report["recall"]:
+        assert 0 < row["warm"]["p50_ms"] <= row["warm"]["p99_ms"]
 
 
 def test_an_unknown_mechanism_is_named_with_those_there_are() -> None:
