@@ -189,10 +189,10 @@ def _print(report: dict[str, Any], console: Console) -> None:
     console.print(f"{report['turns']} turns of {report['people']} people, {report['embedder']}", highlight=False)
     console.print("recall and rendering without the question's vector, ms", highlight=False)
     console.print(table)
-    console.print(
-        f"ingest {report['ingest_per_second']:.0f} turns a second, the embedder alone "
-        f"{report['embedder_per_second']:.0f} ({report['ingest_share']:.2f} x); file "
-        f"{report['bytes_per_turn']:.0f} bytes a turn, of which text {report['text_bytes_per_turn']:.0f}; RSS {report['rss_mb']['empty']:.0f} MB empty, "
-        f"{report['rss_mb']['full']:.0f} MB full",
-        highlight=False,
+    share, rss = report["ingest_share"], report["rss_mb"]
+    lines = (
+        f"ingest {report['ingest_per_second']:.0f} turns a second, {share:.2f} x the embedder alone",
+        f"file {report['bytes_per_turn']:.0f} bytes a turn, of which text {report['text_bytes_per_turn']:.0f}",
+        f"RSS {rss['empty']:.0f} MB empty, {rss['full']:.0f} MB full",
     )
+    console.print("; ".join(lines), highlight=False)
