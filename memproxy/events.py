@@ -55,7 +55,8 @@ class Rejection(StrEnum):
     PASTED = "pasted"  # from text put in to be worked on
     QUOTATION = "quotation"  # from somebody's speech, or the assistant's
     ROLE_PLAY = "role-play"  # from a game or a story
-    HYPOTHETICAL = "hypothetical"  # only supposed
+    HYPOTHETICAL = "hypothetical"  # only supposed, dreamed, nearly done or advised
+    BYGONE = "bygone"  # what was, told as what is
     QUESTION = "question"  # only asked
     SITUATIONAL = "situational"  # a request for one answer
     SPECULATION = "speculation"  # the model's guess

@@ -26,6 +26,7 @@ from memproxy.extraction.guards.roleplay import played
 from memproxy.extraction.guards.situations import one_off
 from memproxy.extraction.guards.speakers import labels_a_speaker
 from memproxy.extraction.guards.subject import about_others, about_the_assistant
+from memproxy.extraction.guards.undone import bygone, undone
 
 Guard = Callable[[Claim], bool]
 
@@ -38,6 +39,8 @@ GUARDS: tuple[tuple[Rejection, Guard], ...] = (
     (Rejection.QUOTATION, quoted),
     (Rejection.ROLE_PLAY, played),
     (Rejection.HYPOTHETICAL, supposed),
+    (Rejection.HYPOTHETICAL, undone),
+    (Rejection.BYGONE, bygone),
     (Rejection.NAME, names_somebody_else),
     (Rejection.QUESTION, only_asked),
     (Rejection.SITUATIONAL, one_off),

@@ -23,6 +23,18 @@ _PHRASE_OF_SPEECH = lexicon(
 _OF_BOTH = lexicon(
     "widow\\w* | orphan\\w* | verwitwet | witwer? | veuf | veuve | viud[oa] | vedov[oa] | viúv[oa] | вдов\\w+"
 )
+# What others say of the person, and the person complains of.
+_OPINION = Pattern(
+    r"(?<!\w)(?:hate|hated|hates|annoy\w*|tired of|sick of|can't stand|cannot stand|angry|upset|offended|mad)(?!\w)"
+    r"[^.]{0,40}?(?<!\w)(?:say|says|said|saying|think|thinks|thinking|assum\w+|claim\w*|tell(?:s|ing)? me|told me|"
+    r"insist\w*|act like|acts like)(?: that)? i(?!\w)"
+)
+_REPORT = Pattern(
+    r"(?:(?:the|this|that|an|one|some|most) )?(?:[\w-]+ ){0,2}?(?:article|paper|study|studies|report|book|post|blog|"
+    r"news|website|page|video|podcast|author|researcher|scientist|expert|headline|review)s? (?:says?|said|claims?|"
+    r"claimed|states?|stated|argues?|argued|reports?|reported|suggests?|shows?|showed)(?!\w)"
+    r"(?!.*(?<!\w)(?:i|my|me|we)(?!\w))"
+)
 _CALLED = Pattern(
     rf"(?:{PEOPLE.source}),? (?:is called |called |named |heisst |s'appelle |se llama )?(?P<name>[^\W\d_]{{2,}})"
 )
@@ -32,8 +44,10 @@ def of_somebody_else(claim: Claim) -> bool:
     """Whether the fact is phrased of the person, and the words are about somebody else: "my sister cannot stand opera"
     is no dislike of the person's.
     """
-    told = claim.told
-    said = claim.said
+    told, said = claim.told, claim.said
+    clauses = [clause.words for clause in claim.drawn]
+    if clauses and all(_from_others(words, told) for words in clauses):
+        return True
     if (
         OF_PEOPLE.match(told)
         or _OF_BOTH.search(told)
@@ -42,12 +56,21 @@ def of_somebody_else(claim: Claim) -> bool:
         or _names_one(claim)
     ):
         return False
-    clauses = [clause.words for clause in claim.drawn]
     if any(FIRST.search(_without_people(words)) for words in clauses):
         return False
     if any(MY_PEOPLE.search(words) or THIRD.search(words) for words in clauses):
         return True
     return not FIRST.search(_without_people(said)) and _last_subject(claim.lead) == "other"
+
+
+def _from_others(words: str, told: str) -> bool:
+    """Whether words tell of what a relative has ("my neighbour's dog") and the text leaves the relative out, or of what
+    others think of the person, or what a paper says.
+    """
+    has = (match for match in MY_PEOPLE.finditer(words) if words.startswith(("'s ", "s' "), match.end()))
+    if any(match[0].split()[-1] not in told for match in has):
+        return True
+    return _OPINION.search(words) is not None or _REPORT.match(words) is not None
 
 
 def to_the_assistant(claim: Claim) -> bool:

@@ -76,6 +76,24 @@ class Claim:
         most = max(shared, default=0)
         return [clause for clause, count in zip(within, shared, strict=True) if count == most]
 
+    def drawn_within(self, start: int, end: int) -> bool:
+        """Whether the text is drawn from nothing but what stands between two places of the turn: the quoted words lie
+        there, or all that the text shares with them does, and the person adds nothing of their own behind it.
+        """
+        if start <= self.start and self.end <= end:
+            return True
+        if not self.start <= start < self.end:
+            return False
+        content = self.turn.content
+        before, held, behind = content[self.start : start], content[start:end], content[end : self.end]
+        told = set(terms(self.text))
+        return (
+            not told.isdisjoint(terms(held))
+            and told.isdisjoint(terms(before))
+            and told.isdisjoint(terms(behind))
+            and not FIRST.search(fold(behind))
+        )
+
     def _opening(self) -> int:
         """Where the sentence of the quoted words begins."""
         earliest = max(0, self.start - _LONGEST_LEAD)

@@ -24,6 +24,7 @@ _SUPPOSE = lexicon(
     """
     suppose | supposing | let's say | lets say | let us say | say i were | imagine | assume | assuming | let's assume
     hypothetically | hypothetical(?:ly speaking)?(?= (?:question|scenario|case|speaking)) | picture this
+    (?:as an|for) example,? say | for instance,? say | say for example | say,? for (?:instance|example)
     let's imagine | let's suppose | for the sake of argument | in a hypothetical \\w++ | thought experiment
     angenommen | nehmen wir an | nehmen wir mal an | gesetzt den fall | stell dir vor | stellen sie sich vor
     mal angenommen | hypothetisch

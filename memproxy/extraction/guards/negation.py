@@ -7,6 +7,7 @@ import re
 from memproxy.extraction.guards.claim import Claim, overlap
 from memproxy.extraction.guards.patterns import Pattern, lexicon
 from memproxy.folding import fold
+from memproxy.recall.terms import terms
 
 _ENGLISH = Pattern(
     r"(?<!\w)(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|cannot|without|dont|doesnt|didnt|isnt|arent|"
@@ -131,7 +132,7 @@ def negation_changed(claim: Claim) -> bool:
     drawn = [(clause.words, _plain(clause.words)) for clause in claim.drawn]
     if _negated(told):
         return _invented(claim, told, [plain for _, plain in drawn])
-    if _POLAR.search(told):
+    if _says_it_otherwise(told, " ".join(plain for _, plain in drawn)):
         return False
     denied = [words for words, plain in drawn if _denies(plain)]
     if any(_BARE.match(words) for words in denied):
@@ -142,6 +143,23 @@ def negation_changed(claim: Claim) -> bool:
         return False
     foreign = not any(_ENGLISH.search(_plain(words)) for words in denied)
     return foreign or overlap(claim.text, " ".join(denied)) >= _SAME
+
+
+def _says_it_otherwise(told: str, said: str) -> bool:
+    """Whether the text has a word that may stand for a "not" of the person's ("doesn't eat meat": "is vegetarian"); not
+    where that very word is what they deny ("not allergic").
+    """
+    words = said.split()
+    denied = {
+        term
+        for at, word in enumerate(words)
+        if _negated(" ".join(words[max(0, at - _NEAR) : at]))
+        for term in terms(word)
+    }
+    return any(denied.isdisjoint(terms(word)) for word in _POLAR.findall(told))
+
+
+_NEAR = 2  # words between a negation and what it denies
 
 
 def denies(words: str) -> bool:

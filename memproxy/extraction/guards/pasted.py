@@ -107,9 +107,22 @@ _ASIDE = Pattern(
 )
 
 
+# Requests behind which people put nothing but the text: "Fix: I meant …" may be their own words, this is not.
+_ONLY_MATERIAL = Pattern(
+    r"\b(?:translate|grammar|spelling|typos|proof-?read|rephrase|paraphrase|übersetzen?|übersetzt?|grammatik|traduis\w*|"
+    r"traduire|traduce|traduzca|traduci|traduza|vertaal|översätt|oversett|przetłumacz|переведи\w*)\b|翻译|翻譯|翻訳|번역",
+    re.IGNORECASE,
+)
+
+
 def pasted(claim: Claim) -> bool:
-    """Whether the words stand in pasted text."""
-    return any(start <= claim.start and claim.end <= end for start, end in spans(claim.turn.content))
+    """Whether the words stand in pasted text; also where all of a request to translate it is quoted."""
+    content = claim.turn.content
+    return any(
+        (start <= claim.start and claim.end <= end)
+        or (_ONLY_MATERIAL.search(content, max(0, start - 80), start) is not None and claim.drawn_within(start, end))
+        for start, end in spans(content)
+    )
 
 
 def spans(content: str) -> list[Span]:

@@ -24,7 +24,8 @@ _RELATIVE = Pattern(
     rf"der|die|das|mit|qui|que|avec|che|con|com|die|с) [^,;:!?]*)"
 )
 _ASIDE = Pattern(
-    r"(?<!\w)(?:as an? |since i |because i |now that i |given that i |where i |that i |which i |while i |when i |"
+    r"(?<!\w)(?:as an? |since i |because i |now that i |given that i |where i |"
+    r"(?<!true )(?<!sure )(?<!possible )(?<!likely )that i |which i |while i |when i |"
     r""
     r"weil ich |da ich |wo ich |als |puisque je |parce que je |où j|como |ya que |dove |siccome |visto che |já que |"
     r"onde |omdat ik )([^,;:!?]*)"

@@ -39,7 +39,8 @@ _STATES = Pattern(
     r"je|j'\w+|nous|yo|io|eu|ik|jag|я|мы)(?!\w)"
 )
 _INVERTED = Pattern(
-    rf"(?:{_AUX}|think|believe|say|guess|if|whether|suppose|reckon|know what|know where|know when|know how) (?:i|"
+    rf"(?:{_AUX}|think|believe|says?|said|guess|if|whether|suppose|reckon|know what|know where|know when|know how|"
+    rf"(?:true|possible|likely|certain|sure)(?: that)?) (?:i|"
     rf"we)(?!\w)"
 )
 _WHY = lexicon(

@@ -33,27 +33,10 @@ def _in_marks(claim: Claim) -> bool:
     """Whether the words are somebody's speech: quoted within its marks, or drawn from nothing but what these hold."""
     for marks in _MARKS.finditer(claim.turn.content):
         start, end = marks.span()
-        if (start <= claim.start and claim.end <= end) or _from_marks_alone(claim, start, end):
+        if claim.drawn_within(start, end):
             before = fold(claim.turn.content[max(0, start - 80) : start])
             return FIRST.search(fold(marks[0])) is not None and not _OWN_SPEECH.search(before)
     return False
-
-
-def _from_marks_alone(claim: Claim, start: int, end: int) -> bool:
-    """Whether all that the text shares with the quoted words stands between these marks, and the person adds nothing
-    of their own behind them ("…" and so do I).
-    """
-    if not claim.start <= start < claim.end:
-        return False
-    content = claim.turn.content
-    before, held, behind = content[claim.start : start], content[start:end], content[end : claim.end]
-    told = set(terms(claim.text))
-    return (
-        not told.isdisjoint(terms(held))
-        and told.isdisjoint(terms(before))
-        and told.isdisjoint(terms(behind))
-        and not FIRST.search(fold(behind))
-    )
 
 
 def _repeats_the_assistant(claim: Claim) -> bool:

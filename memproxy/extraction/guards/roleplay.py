@@ -87,6 +87,13 @@ _ASKS_A_TALE = Pattern(
 )
 
 
+# "For the story: I am an orphan …"
+_FOR_A_TALE = Pattern(
+    rf"(?:for|in|für|in|pour|dans|para|en|per|nel|voor|för|для|в) (?:\w+ )?(?:{_TALE}|book|chapter|campaign|"
+    rf"character|game|buch|livre|libro|livro|boek|книг\w)(?: \w+)?\s?[:：]"
+)
+
+
 def played(claim: Claim) -> bool:
     """Whether the words were said in a game, or tell what a story shall be about."""
     return _in_a_scene(claim) or (_of_a_tale(claim) and not presupposed(claim))
@@ -126,4 +133,5 @@ def _moves(turn: Turn) -> Iterator[tuple[int, bool]]:
 
 
 def _of_a_tale(claim: Claim) -> bool:
-    return _ASKS_A_TALE.search(fold(claim.sentence)) is not None
+    words = fold(claim.sentence)
+    return _ASKS_A_TALE.search(words) is not None or _FOR_A_TALE.match(words) is not None
