@@ -349,8 +349,9 @@ async def _seed_thousands(path: Path, clock: FrozenClock) -> None:
     async def write(conn: Connection) -> None:
         bo, now = Entity("Bo"), datetime(2026, 3, 20, tzinfo=UTC)
         await entities.ensure(conn, bo, now)
-        drafts = [FactDraft(f"Saw film number {n} and which ones") for n in range(5000)]
-        await learn(conn, bo, drafts, None, Grounds(), None, now, nearby=[{} for _ in drafts])
+        for first in range(0, 5000, 5):  # drafts of one reply are compared with one another
+            drafts = [FactDraft(f"Saw film number {n} and which ones") for n in range(first, first + 5)]
+            await learn(conn, bo, drafts, None, Grounds(), None, now, nearby=[{} for _ in drafts])
 
     try:
         await db.write(write)
