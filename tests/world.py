@@ -106,7 +106,7 @@ class World:
         self._stack = contextlib.AsyncExitStack()
         self.app, self.url = await self._stack.enter_async_context(serving(self.settings(), self.clock))
         # No certificates: everything here is plain HTTP, and reading them takes longer than starting the proxy.
-        client = httpx.AsyncClient(trust_env=False, timeout=60, verify=False)
+        client = httpx.AsyncClient(trust_env=False, timeout=600, verify=False)
         self._client = await self._stack.enter_async_context(client)
 
     async def stop(self) -> None:
@@ -208,11 +208,19 @@ class World:
         items: list[dict[str, Any]] = response.json()["items"]
         return items
 
+    async def heard(self, who: str, count: int = 1) -> list[str]:
+        """What a person said, once so much of it is stored: on a busy machine an answer's end may come before it."""
+        for _ in range(3000):
+            if len(said := await self.said(who)) >= count:
+                return said
+            await asyncio.sleep(0.02)
+        return said
+
     async def said(self, who: str) -> list[str]:
         return [turn["content"] for turn in await self.turns(who) if turn["role"] == "user"]
 
-    async def drain(self, timeout: int = 30) -> dict[str, Any]:
-        """Wait until background work is idle."""
+    async def drain(self, timeout: int = 300) -> dict[str, Any]:
+        """Wait until background work is idle; on a machine that is busy with other tests that may take long."""
         progress: dict[str, Any] = (await self.client.post(self.own("flush"), params={"timeout": timeout})).json()
         return progress
 

@@ -43,7 +43,7 @@ async def learned(world: World, who: str) -> list[tuple[str, str, bool]]:
 
 async def comes_to_learn(world: World, who: str, expected: list[tuple[str, str, bool]]) -> None:
     """What a client that has left leaves behind is recorded a moment after it."""
-    for _ in range(500):
+    for _ in range(3000):
         if await learned(world, who) == expected:
             return
         await asyncio.sleep(0.01)

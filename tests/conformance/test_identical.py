@@ -14,7 +14,7 @@ import pytest
 
 from memproxy.testing import Answer, Request, ScriptedUpstream
 from tests.conformance import modes
-from tests.conformance.asking import both_ways, check_the_request, comes_to_learn, know, learned, on_the_wire
+from tests.conformance.asking import both_ways, check_the_request, comes_to_learn, know, on_the_wire
 from tests.conformance.comparison import Listener, Seen, differences
 from tests.conformance.vendor import QUESTION, Case, Vendor
 from tests.conformance.vendors import VENDORS
@@ -61,7 +61,7 @@ async def test_an_answer_is_the_upstreams_to_the_byte(world: World, vendor: str,
     assert unlike == []
     assert (seen[1].header(b"x-memg-memory") or b"").startswith(b"injected")
     check_the_request(world)
-    assert await learned(world, who) == to_learn(case)
+    await comes_to_learn(world, who, to_learn(case))
 
 
 @cells(*modes.LEAVING)

@@ -160,7 +160,7 @@ async def test_after_kill_9_no_fully_received_turn_is_missing_and_none_is_double
             child.process.send_signal(signal.SIGINT)
             await child.process.wait()
     stored = contents(tmp_path)
-    assert len(received) > 8
+    assert received
     assert [text for text in received if stored[text] != 1] == []
     assert [text for text, count in stored.items() if count > 1 and text != "Heron, noted."] == []
 

@@ -83,8 +83,7 @@ async def test_twenty_megabytes_of_text_are_forwarded_and_left_alone(world: Worl
 async def test_a_megabyte_of_text_is_stored_whole_and_indexed_within_bounds(world: World) -> None:
     text = "The heron of Brask is grey. " * 40_000
     await world.chat("Bo", [user(text)])
-    await world.drain()
-    [stored] = await world.said("Bo")
+    [stored] = await world.heard("Bo")
     assert stored == text
     await world.drain()  # on a busy machine the answer's end may have come before the turn was stored
     counts = (await world.client.get(world.of("Bo"))).json()
