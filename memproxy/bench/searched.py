@@ -83,14 +83,14 @@ class SearchedMemory:
     """Recorded conversations in a store, to be asked. Made by `searched_memory`."""
 
     def __init__(self, parts: Parts, embedder: Embedder) -> None:
-        self._parts = parts
-        self._embedder = embedder
+        self.parts = parts
+        self.embedder = embedder
         self._recorded: dict[str, dict[str, list[str]]] = {}  # by conversation: our ids of turns to those in the file
         self.recaller = self.asking()
 
     def asking(self, weights: Weights = DEFAULT_WEIGHTS) -> Recaller:
         """A way to ask this memory."""
-        return Recaller(self._parts.db, Embedders(self._embedder), self._parts.settings, self._parts.metrics, weights)
+        return Recaller(self.parts.db, Embedders(self.embedder), self.parts.settings, self.parts.metrics, weights)
 
     async def ingest(self, conversation: Recorded) -> int:
         """Store and embed a conversation, unless it is there; how many turns were new."""
@@ -99,12 +99,12 @@ class SearchedMemory:
         before = await self._stored(entity)
         for session, group in groupby(conversation.turns, key=lambda turn: turn.session):
             past = [_past(conversation, turn) for turn in group]
-            ids += (await self._parts.curator.import_turns(entity, session, past, False)).ids
+            ids += (await self.parts.curator.import_turns(entity, session, past, False)).ids
         recorded: dict[str, list[str]] = defaultdict(list)
         for id, turn in zip(ids, conversation.turns, strict=True):
             recorded[id].append(turn.id)
         self._recorded[conversation.id] = recorded
-        indexer = Indexer(self._parts.db, Embedders(self._embedder))
+        indexer = Indexer(self.parts.db, Embedders(self.embedder))
         while await indexer.step():
             pass
         return await self._stored(entity) - before
@@ -121,7 +121,7 @@ class SearchedMemory:
         """What would be put into a request that asks this, best first; then rendered, as it would be, for the clock."""
         entity, asks = Entity(conversation_id), recaller or self.recaller
         async with asks.asked(question, now=now, floor=floor) as asked:
-            await asked.vector(self._embedder)
+            await asked.vector(self.embedder)
             started = time.perf_counter()
             found = await asks.find(entity, asked, floor=floor)
             render(found.scored, found.standing, budget_tokens=2000, timezone="UTC", phrases=found.notes)
@@ -139,7 +139,7 @@ class SearchedMemory:
     async def passages(self, conversation_id: str) -> int:
         """How many passages a conversation has."""
         entity = Entity(conversation_id)
-        return (await self._parts.db.read(lambda conn: search.extent(conn, entity))).passages
+        return (await self.parts.db.read(lambda conn: search.extent(conn, entity))).passages
 
     async def warm(self, conversation_id: str, recaller: Recaller) -> int:
         """Have a conversation held in memory, as that of somebody who has just spoken; how many passages it has."""
@@ -149,24 +149,24 @@ class SearchedMemory:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The embedder by itself."""
-        return await self._embedder.embed_documents(texts)
+        return await self.embedder.embed_documents(texts)
 
     @property
     def model(self) -> str:
         """The embedding model's name."""
-        return self._embedder.info.model
+        return self.embedder.info.model
 
     async def reset(self) -> None:
         """Remove every conversation."""
         for name in self._recorded:
-            await self._parts.erase(Entity(name))
+            await self.parts.erase(Entity(name))
             self.recaller.forget(Entity(name))
         self._recorded.clear()
 
     async def _stored(self, entity: Entity) -> int:
         count, after = 0, None
         while True:
-            rows = await self._parts.db.read(
+            rows = await self.parts.db.read(
                 lambda conn: turn_rows.list_turns(conn, entity, session_id=None, limit=_PAGE, after=after)  # noqa: B023
             )
             count += len(rows)

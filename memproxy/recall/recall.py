@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -312,7 +313,10 @@ class Recaller:
             return None
         try:
             async with asyncio.timeout(self._patience):
-                return await embedder.embed_query(text)
+                vector = await embedder.embed_query(text)
+            if math.isfinite(float(vector.sum())):
+                return vector
+            self._metrics.recall_lexical.labels("failed").inc()  # a model that gives no numbers is as good as none
         except TimeoutError:
             self._metrics.recall_lexical.labels("slow").inc()
         except EmbedderError:

@@ -22,6 +22,7 @@ LIVES, TIMES, DISPUTES = (f"integration/test_{name}.py" for name in ("lives", "t
 LEARNING, SEGMENTS, GATE = (f"integration/test_{name}.py" for name in ("learning", "segments", "merge_gate"))
 CHATS, TROUBLE, RELAY = (f"integration/test_{name}.py" for name in ("conversations", "store_trouble", "relay"))
 SUMMARIES = "integration/test_summaries.py"
+NEEDLESS = "integration/test_needless.py"
 ANSWERS, SERVE = "integration/test_transport_answers.py", "integration/test_serve.py"
 RECONCILE, HISTORY, AS_OF = (f"properties/test_{name}.py" for name in ("reconcile", "history", "facts_over_time"))
 ROWS, SEARCH, ERASURE = (f"contracts/test_store_{name}.py" for name in ("rows", "search", "erasure"))
@@ -145,10 +146,14 @@ LEDGER: dict[str, Stands] = {
         f"{CHATS}::test_imported_history_is_stored_once_with_its_own_dates",
     ],
     "L21": [
+        f"{RANKING}::test_l21_a_common_word_brings_up_nothing_by_itself",
         f"{SEARCH}::test_the_rarest_words_come_first_then_the_newest",
         f"{RANKING}::test_one_clear_match_does_not_drag_in_the_unrelated",
     ],
-    "L22": "How many passages one conversation may fill is for recall to measure.",
+    "L22": [
+        f"{RANKING}::test_l22_a_long_conversation_does_not_crowd_out_the_others",
+        f"{RANKING}::test_turns_beside_a_good_one_gain",
+    ],
     "L23": [KEPT_OUT, f"{REJECTED}::test_each_guard_has_many_variations", BY_MEANING],
     "L24": [f"{EMBEDDERS}::test_l24_texts_that_begin_alike_have_vectors_of_their_own"],
     "L25": [

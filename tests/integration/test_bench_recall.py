@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -17,9 +18,10 @@ from memproxy.bench.adapter import application
 from memproxy.bench.dataset import Question, RecordedTurn
 from memproxy.bench.recall_page import page
 from memproxy.bench.scoring import Item, score
-from memproxy.bench.searched import SearchedMemory, searched_memory
+from memproxy.bench.searched import RememberedQueries, SearchedMemory, moment, searched_memory
 from memproxy.bench.sources import read
 from memproxy.errors import SettingsError
+from memproxy.interfaces import Vectors
 
 SAID = (
     ("1", "2024-03-15T10:00:00", "Ada", "My sister Wren moved to Tromsø and works nights at the hospital."),
@@ -98,6 +100,21 @@ async def test_results_can_be_compared_shown_and_plotted(memory: SearchedMemory,
     drawn = page(report)
     assert drawn.count("<svg") == 2
     assert "without session+named" in drawn
+
+
+class NoNumbers(RememberedQueries):
+    """A model that has gone wrong."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        return np.full(self.info.dimensions, np.nan, np.float32)
+
+
+async def test_a_question_whose_vector_is_no_number_is_answered_by_words(memory: SearchedMemory, file: Path) -> None:
+    await memory.ingest(read(file).conversations[0])
+    asking = SearchedMemory(memory.parts, NoNumbers(memory.embedder)).recaller
+    found = await memory.search("c1", "What is Ada's kayak called?", moment("2024-07-01"), recaller=asking)
+    assert found.items[0].ids == ("t3",)
+    assert {scored.candidate.cosine for scored in found.found.scored} == {None}
 
 
 async def test_a_store_is_measured_as_it_grows(capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,3 +122,34 @@ def test_the_order_does_not_depend_on_the_order_of_candidates() -> None:
 
 def test_at_most_limit_are_returned() -> None:
     assert len(ranked("otters", [candidate("otters", i) for i in range(30)], limit=7)) == 7
+
+
+def test_l14_many_passages_are_offered_whole_and_only_near_ones() -> None:
+    long = "otters " + "and what they eat in the river, " * 14
+    near = [candidate(f"{long}{i}", i, cosine=0.7) for i in range(40)]
+    far = [candidate(f"Rent, number {i}", 100 + i, cosine=0.3) for i in range(40)]
+    found = ranked("what do my otters eat?", [*near, *far], floor=FLOOR)
+    assert {s.candidate.passage_id for s in found} == set(range(40))
+    assert all(s.candidate.text.startswith(long) for s in found)
+
+
+def test_l21_a_common_word_brings_up_nothing_by_itself() -> None:
+    memories = [candidate(f"I went to the town on day {i}", i) for i in range(30)]
+    memories.append(candidate("I keep a falcon called Jorun", 99))
+    assert owners("which town has my falcon Jorun seen?", memories, floor=FLOOR) == ["id0099"]
+
+
+def test_l22_a_long_conversation_does_not_crowd_out_the_others() -> None:
+    one = [candidate(f"My kayak, part {i}", i, session_id="one", seq=i + 1, cosine=0.66) for i in range(40)]
+    other = candidate("My kayak is called Petrel", 90, session_id="other", cosine=0.72)
+    found = owners("what is my kayak called?", [*one, other], floor=FLOOR)
+    assert found[0] == "id0090"
+    assert len(found) == 41
+
+
+@pytest.mark.parametrize("question", ["", "?!…", "🦦🦦🦦", '"otters" OR (*)', "x" * 1_000_000, "otters " * 100_000])
+def test_any_question_gives_a_sensible_answer(question: str) -> None:
+    memories = [candidate("I like otters", 0), candidate("The rent went up", 1)]
+    found = ranked(question, memories, floor=FLOOR)
+    assert {s.candidate.owner_id for s in found} <= {"id0000"}
+    assert found or "otters" not in question
