@@ -241,6 +241,10 @@ UPDATE passages SET model = :model WHERE tenant = :tenant AND entity = :entity A
 -- Remove one passage.
 DELETE FROM passages WHERE tenant = :tenant AND entity = :entity AND id = :id;
 
+-- name: passages_delete_until
+-- Remove an entity's passages up to one of them.
+DELETE FROM passages WHERE tenant = :tenant AND entity = :entity AND id <= :last;
+
 -- name: vectors_put
 -- Store a passage's vector.
 INSERT INTO vectors (tenant, entity, passage_id, model, dimensions, vector)
@@ -251,6 +255,10 @@ SET model = excluded.model, dimensions = excluded.dimensions, vector = excluded.
 -- name: vectors_delete
 -- Remove a passage's vector.
 DELETE FROM vectors WHERE tenant = :tenant AND entity = :entity AND passage_id = :passage_id;
+
+-- name: vectors_delete_all
+-- Remove all vectors of an entity.
+DELETE FROM vectors WHERE tenant = :tenant AND entity = :entity;
 
 -- name: vectors_of_model
 -- All vectors of an entity that one model made.
@@ -284,10 +292,6 @@ SELECT name, stale FROM vector_indexes WHERE model = :model AND dimensions = :di
 -- Note that a vector index is complete.
 INSERT INTO vector_indexes (model, dimensions, name, stale) VALUES (:model, :dimensions, :name, 0)
 ON CONFLICT (model, dimensions) DO UPDATE SET name = excluded.name, stale = 0;
-
--- name: vector_index_stale
--- Note that the vector index of one model cannot be relied on.
-UPDATE vector_indexes SET stale = 1 WHERE model = :model AND dimensions = :dimensions;
 
 -- name: vector_indexes_stale
 -- Note that no vector index can be relied on.

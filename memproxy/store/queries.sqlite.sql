@@ -287,10 +287,9 @@ INSERT INTO {table} (passage_id, scope, embedding) VALUES (:passage_id, :scope, 
 -- Take one vector out of an index.
 DELETE FROM {table} WHERE passage_id = :passage_id;
 
--- name: vec0_holds
--- Whether a vec0 table has vectors of an entity's passages.
-SELECT 1 AS found FROM passages p JOIN {table}_rowids r ON r.rowid = p.id
-WHERE p.tenant = :tenant AND p.entity = :entity LIMIT 1;
+-- name: vec0_clear
+-- Take all vectors of an entity out of an index.
+DELETE FROM {table} WHERE scope = :scope;
 
 -- name: vec0_empty
 -- Without the extension: delete the vectors a vec0 table holds, since it cannot be kept in step.

@@ -74,12 +74,13 @@ async def switch(conn: Connection, entity: Entity, model: str) -> bool:
         return False
     rows = await conn.all("reembedding_waiting", **scoped(entity), model=model)
     blobs = {int(row["passage_id"]): row["vector"] for row in rows}
+    await vectors.clear_indexes(conn, entity)
     await conn.run("reembedding_put", **scoped(entity), model=model)
     await conn.run("reembedding_note", **scoped(entity), model=model)
     await conn.run("reembedding_forget", **scoped(entity))
     await conn.run("entities_vectors_changed", **scoped(entity))
     if rows:
-        await vectors.exchanged(conn, entity, model, int(rows[0]["dimensions"]), blobs)
+        await vectors.add_to_index(conn, entity, model, int(rows[0]["dimensions"]), blobs)
     return True
 
 

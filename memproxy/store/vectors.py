@@ -91,6 +91,15 @@ async def remove_vectors(conn: Connection, entity: Entity, passage_ids: Sequence
     return removed
 
 
+async def remove_all_vectors(conn: Connection, entity: Entity) -> int:
+    """Remove all vectors of an entity from rows and indexes; how many there were."""
+    await clear_indexes(conn, entity)
+    removed = await conn.run("vectors_delete_all", **scoped(entity))
+    if removed:
+        await conn.run("entities_vectors_changed", **scoped(entity))
+    return removed
+
+
 async def nearest(conn: Connection, entity: Entity, vector: Vectors, model: str, k: int) -> dict[int, float]:
     """The k passages of the entity with the greatest cosine by this model: id to cosine, nearest first."""
     query = to_blob(vector)
@@ -234,20 +243,17 @@ async def add_to_index(
     )
 
 
-async def exchanged(conn: Connection, entity: Entity, model: str, dimensions: int, blobs: Mapping[int, bytes]) -> None:
-    """Bring the vec0 tables in step, now that all of an entity's rows are of another model.
+async def clear_indexes(conn: Connection, entity: Entity) -> None:
+    """Take all of an entity's vectors out of whatever vec0 tables there are, before their rows change.
 
-    What the old model's table has of it is left there: nobody asks for it any more, and the table goes as a whole once
-    no vector is of that model (taking a vector out of one takes a millisecond and more). A table that has rows left in
-    this way from an earlier change, which is taken back now, is made again.
+    One statement a table: row by row it takes some fifty times as long.
     """
     if not await _extension_loaded(conn):
-        await drop_from_indexes(conn, list(blobs))
+        await drop_from_indexes(conn, [])
         return
-    name = await _usable_index(conn, model, dimensions)
-    if name is not None and await conn.one("vec0_holds", table=name, **scoped(entity)) is not None:
-        await conn.run("vector_index_stale", model=model, dimensions=dimensions)
-    await add_to_index(conn, entity, model, dimensions, blobs)
+    for row in await conn.all("vector_indexes"):
+        if not row["stale"]:
+            await conn.run("vec0_clear", table=row["name"], scope=scope_token(entity))
 
 
 async def drop_from_indexes(conn: Connection, passage_ids: Sequence[int]) -> None:

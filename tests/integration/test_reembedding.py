@@ -75,6 +75,14 @@ async def until(world: World, holds: Callable[[dict[str, int]], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
+async def brought_over(world: World, model: str) -> None:
+    """Wait until everybody is searched by a model, and the old one has been let go of."""
+    await until(world, lambda found: set(found) == {model})
+    async with asyncio.timeout(20):
+        while parts(world).embedders.replaced:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
 async def swap(world: World, **flags: object) -> None:
     """Stop, set something else, start."""
     world.flags.update({name.replace("__", "."): value for name, value in flags.items()})
@@ -98,7 +106,7 @@ async def test_l29_and_k1_the_old_vectors_serve_until_the_new_ones_are_made(worl
     assert set(await models(world)) == {OLD}
     assert None not in await cosines(world)
     await swap(world, embed__reembed="background")
-    await until(world, lambda found: set(found) == {NEW})
+    await brought_over(world, NEW)
     assert (await models(world))[NEW] > before[OLD]
     assert (await ready(world))["reembedding"] is None
     assert None not in await cosines(world)
@@ -117,7 +125,7 @@ async def test_one_person_is_brought_over_while_another_still_waits(world: World
     await swap(world, embed__dimensions=256)  # taken back: whoever waited is as before, the other one is brought back
     assert (await ready(world))["reembedding"]["of"] == [NEW]
     await swap(world, embed__reembed="background")
-    await until(world, lambda found: set(found) == {OLD})
+    await brought_over(world, OLD)
     assert None not in await cosines(world, "ilse")
 
 
@@ -194,7 +202,7 @@ async def test_k3_without_the_old_model_words_serve_and_it_is_said(
         assert len(old.requests) == asked
         assert b"secret-of-old" not in (tmp_path / "store" / "memory.db").read_bytes()
         await swap(it, embed__reembed="background")
-        await until(it, lambda found: set(found) == {OLD})
+        await brought_over(it, OLD)
         assert (await ready(it))["memory"] == "ok"
         assert None not in await cosines(it)
 
