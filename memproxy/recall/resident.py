@@ -53,7 +53,7 @@ class Resident:
         self._candidates: list[Candidate] = []
         self._columns = Columns()
         self._postings = Postings()
-        self._turns: dict[int, list[int]] = {}  # rows of turns, by the number of their place
+        self._in_order = (0, np.zeros(0, np.intp), np.zeros(0, np.int64))  # of so many rows the turns, by their place
         self._status: NDArray[np.int8] = np.zeros(0, np.int8)  # which facts may be proposed: by their place in STATUSES
         self._unseen: dict[int, int] = {}  # passages without a vector so far: id to row
         self._matrix: Vectors = np.zeros((0, embedder.dimensions if embedder else 0), np.float32)
@@ -85,16 +85,8 @@ class Resident:
         self._unseen |= {candidate.passage_id: row for row, candidate in enumerate(candidates, len(self))}
         self._candidates += candidates
         self._columns.add(candidates)
-        self._place(len(candidates))
         for candidate in candidates:
             self._postings.add(candidate.terms)
-
-    def _place(self, added: int) -> None:
-        """Note where the newest rows were said, if they are turns."""
-        rows = self._columns.rows[-added:]
-        first = len(self._columns.rows) - added
-        for row in np.flatnonzero(rows["kind"] == TURN).tolist():
-            self._turns.setdefault(int(places(rows[row])), []).append(first + row)
 
     async def _see(self, conn: Connection, embedder: EmbedderInfo) -> None:
         if len(self) > len(self._matrix):
@@ -151,11 +143,25 @@ class Resident:
     def _beside(self, rows: Rows, may: Mask) -> Rows:
         """The passages of turns beside the turns of these rows that are not among them."""
         table = self._columns.rows[rows]
-        turns = np.unique(places(table[table["kind"] == TURN]))
-        around = np.unique(np.concatenate([turns - 1, turns + 1])).tolist()
-        found = np.array([row for place in around for row in self._turns.get(place, ())], np.intp)
-        found = found[found < len(may)]
-        return found[may[found] & ~np.isin(found, rows)]
+        turns = places(table[table["kind"] == TURN])
+        around = np.unique(np.concatenate([turns - 1, turns + 1]))
+        ordered, where = self._turns(len(may))
+        first = np.searchsorted(where, around)
+        counts = np.searchsorted(where, around, "right") - first
+        found: Rows = ordered[np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
+        wanted = may.copy()
+        wanted[rows] = False
+        return found[wanted[found]]
+
+    def _turns(self, total: int) -> tuple[Rows, NDArray[np.int64]]:
+        """Of the first so many rows those of turns, in the order of their places; and these."""
+        if self._in_order[0] != total:
+            rows = self._columns.rows[:total]
+            turns = np.flatnonzero(rows["kind"] == TURN)
+            where = places(rows[turns])
+            order = np.argsort(where, kind="stable")  # nearly sorted: turns are stored as they are said
+            self._in_order = (total, turns[order], where[order])
+        return self._in_order[1:]
 
     def _near(self, match: Match, vector: Vectors | None) -> tuple[Vectors, Rows]:
         """Every row's cosine (NaN without a vector), and the rows that are nearest."""

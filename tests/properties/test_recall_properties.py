@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +44,17 @@ def test_ranking_takes_any_text_and_loses_or_invents_nothing(candidates: list, q
     found = ranked(question, candidates)
     assert sorted(s.candidate.passage_id for s in found) == sorted(c.passage_id for c in candidates)
     assert all(one.score >= other.score for one, other in pairwise(found))
+
+
+@given(
+    st.lists(
+        st.builds(candidate, st.text(max_size=60), st.integers(0, 9), cosine=st.none() | st.floats(-1, 1)), max_size=12
+    ),
+    st.text(max_size=60),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_in_which_candidates_come_changes_nothing(candidates: list, question: str, dice: Random) -> None:  # type: ignore[type-arg]
+    apart = [c._replace(passage_id=n, owner_id=f"id{n}", turn_id=f"id{n}", seq=n) for n, c in enumerate(candidates)]
+    shuffled = dice.sample(apart, len(apart))
+    one, other = ({s.candidate.passage_id: s.score for s in ranked(question, of)} for of in (apart, shuffled))
+    assert one == pytest.approx(other)
