@@ -19,7 +19,6 @@ class Price:
 
 PRICES: dict[str, Price] = {
     "gpt-4o-mini": Price(0.15, 0.60, "2026-11"),
-    "claude-haiku-4-5": Price(1.00, 5.00, "2025-10"),
     "text-embedding-3-small": Price(0.02, as_of="2026-11"),
 }
 
