@@ -17,8 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from memproxy.embedders import open_embedder
+from memproxy.settings import Embed
 from tests.conformance import modes
 from tests.conformance.comparison import Listener, Seen, differences, inserted
 from tests.conformance.vendor import FACT, QUESTION, Case
@@ -217,3 +220,33 @@ async def test_an_upstream_that_nobody_here_wrote_is_passed_on_as_it_is(
     turns = [(turn["role"], turn["content"]) for turn in await world.turns(who)]
     said = [("user", topic), ("assistant", "Your kayak is called Petrel – Grüße 🎉.")]
     assert turns == ([] if "refuse" in topic else said[:1] if "tide" in topic else said)
+
+
+@on_node
+@pytest.mark.parametrize(
+    ("provider", "path"), [("openai", "/v1"), ("anthropic", ""), ("gemini", ""), ("ollama", ""), ("custom", "/v1")]
+)
+async def test_facts_are_learned_with_models_that_nobody_here_wrote(
+    llmock: str, tmp_path: Path, provider: str, path: str
+) -> None:
+    flags = {"llm.provider": provider, "llm.base_url": llmock + path, "llm.api_key": "any", "llm.model": "some-model"}
+    async with World.open(tmp_path, **{name.replace(".", "__"): value for name, value in flags.items()}) as world:
+        await world.chat("Bo", [{"role": "user", "content": "I own a raft"}])
+        await world.heard("Bo")
+        await world.drain()
+        assert await world.mem("Bo") == ["Owns a raft"]
+        told = 0 if provider == "ollama" else 20  # it plays an Ollama that does not count
+        assert await world.metric("memproxy_extraction_tokens_total", direction="input") == told
+
+
+@on_node
+async def test_vectors_come_from_a_server_that_nobody_here_wrote(llmock: str) -> None:
+    embedder = await open_embedder(Embed(provider="custom", base_url=f"{llmock}/v1", model="text-embedding-3-small"))
+    try:
+        vectors = await embedder.embed_documents(["I own a raft", "I own a kayak", "I own a raft"])
+        assert vectors.shape == (3, embedder.info.dimensions)
+        assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+        assert np.array_equal(vectors[0], vectors[2])
+        assert not np.array_equal(vectors[0], vectors[1])
+    finally:
+        await embedder.close()
