@@ -229,8 +229,9 @@ async def test_an_upstream_that_nobody_here_wrote_is_passed_on_as_it_is(
 async def test_facts_are_learned_with_models_that_nobody_here_wrote(
     llmock: str, tmp_path: Path, provider: str, path: str
 ) -> None:
-    flags = {"llm.provider": provider, "llm.base_url": llmock + path, "llm.api_key": "any", "llm.model": "some-model"}
-    async with World.open(tmp_path, **{name.replace(".", "__"): value for name, value in flags.items()}) as world:
+    async with World.open(
+        tmp_path, llm__provider=provider, llm__base_url=llmock + path, llm__api_key="any", llm__model="some-model"
+    ) as world:
         await world.chat("Bo", [{"role": "user", "content": "I own a raft"}])
         await world.heard("Bo")
         await world.drain()
