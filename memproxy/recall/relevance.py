@@ -27,7 +27,8 @@ else:
 
 COVERAGE_WEIGHT = 0.2  # what containing every term of the question adds to the cosine
 COVERED = 0.3  # share of the question's terms that is evidence by itself, where there is no cosine
-SECONDARY = 0.3  # how far below the floor others may lie, once something is above it: a share of the floor
+SECONDARY = 0.18  # how far below the floor others may lie, once something is above it …
+WORDLESS = 0.3  # … and this share of it at most, where they hold no term of the question
 SECONDARY_COVERED = 0.05  # the same without any vectors
 SMALL_MEMORY = 8  # passages for which the floor holds as it is
 GROWTH = 0.005  # how much it rises whenever they double: the best of many unrelated is nearer than the best of few
@@ -52,5 +53,6 @@ def related(query: Query, evidence: Evidence, floor: float) -> Mask:
     clear = (strength >= bar + IMPERSONAL * (impersonal & (covered < TOLD))) | (unseen & (covered >= COVERED))
     if not clear.any():
         return clear
-    may = strength >= floor * (1 - SECONDARY)
+    below = np.where(covered > 0, SECONDARY, min(SECONDARY, WORDLESS * floor))
+    may = strength >= floor - below
     return may | (covered >= SECONDARY_COVERED) if sightless else may
