@@ -56,7 +56,7 @@ async def open_embedder(settings: Embed, known: EmbedderInfo | None = None) -> E
     embedder = make_embedder(settings)
     try:
         await embedder.embed_query("warm")
-    except BaseException:
+    except BaseException:  # cancellation too: no thread may be left behind
         await embedder.close()
         raise
     return embedder

@@ -225,7 +225,7 @@ async def open_remote(settings: Embed, known: EmbedderInfo | None = None, probe:
             raise calls.failure(told) from None
         failing = str(calls.failure(told))
         log.warning("%s; recall goes by words until it answers", failing)
-    except BaseException:
+    except BaseException:  # cancellation too: no connection may be left behind
         await calls.close()
         raise
     embedder = RemoteEmbedder(calls, known, row.batch, query_prefix, document_prefix)

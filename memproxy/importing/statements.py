@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memproxy.importing.moments import moment
 from memproxy.importing.records import Broken, Format, Raw, Record, Statement, each
 
 
-def _lists(*names: str) -> Callable[[Any], list[Any] | None]:
-    """Finds the list of statements in a value that holds one under one of these names."""
-
-    def find(value: Any) -> list[Any] | None:
-        held = [value.get(name) for name in names] if isinstance(value, dict) else []
-        return next((part for part in held if isinstance(part, list)), None)
-
-    return find
-
-
 def _format(
     name: str, what: str, within: tuple[str, ...], of: Callable[[Mapping[str, Any]], Statement | None]
 ) -> Format:
     """A format of statements that stand alone or in a list of that name."""
-    find = _lists(*within)
+
+    def find(value: Mapping[str, Any]) -> list[Any] | None:
+        return next((value[key] for key in within if isinstance(value.get(key), list)), None)
 
     def known(value: Any) -> bool:
         if not isinstance(value, dict):
@@ -44,7 +37,7 @@ def _format(
             yield Broken(raw.where, f"not shaped as expected ({type(error).__name__})")
             return
         if statement is not None:
-            yield _at(raw.where, statement)
+            yield replace(statement, where=raw.where)
 
     return Format(name, what, known, each(read))
 
@@ -55,12 +48,6 @@ def _reads(of: Callable[[Mapping[str, Any]], Statement | None], value: Any) -> b
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
     return True
-
-
-def _at(where: str, statement: Statement) -> Statement:
-    return Statement(
-        where, statement.text, statement.time, statement.valid_from, statement.valid_until, statement.pinned
-    )
 
 
 def _text(value: Any) -> str:

@@ -11,23 +11,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memproxy.embedders.each import embed_each
 from memproxy.embedders.live import Embedders
-from memproxy.errors import EmbedderError, Problem, SwitchedOff
+from memproxy.errors import Problem, SwitchedOff
 from memproxy.extraction.gate import trivial
 from memproxy.extraction.reconcile import Insert, Policy
-from memproxy.interfaces import Clock, Connection, Database, Embedder, Vectors
+from memproxy.interfaces import Clock, Connection, Database, Vectors
 from memproxy.lifecycle import artifacts, corrections, removals
 from memproxy.lifecycle.corrections import existing
 from memproxy.lifecycle.denials import Denials, hide_denied
-from memproxy.lifecycle.embedding import embedder_of
+from memproxy.lifecycle.embedding import embedder_of, vectors_of
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import turn_passages
 from memproxy.lifecycle.learning import Grounds, learn
 from memproxy.lifecycle.wanted import wanted
 from memproxy.lifecycle.worker import EXTRACT
-from memproxy.model import EmbedderInfo, Entity, Fact, FactDraft, Speaker
-from memproxy.recall.passages import embedding_text
+from memproxy.model import Entity, Fact, FactDraft, Speaker
 from memproxy.store import denied, entities, jobs, passages, preferences, sessions, turns
 from memproxy.store import facts as fact_rows
 from memproxy.store.denied import Denial
@@ -85,7 +83,7 @@ class Curator:
         """
         quote = mask_secrets(draft.quote) if draft.quote else None
         draft = replace(draft, text=mask_secrets(draft.text), quote=quote, stated=True)
-        vectors, info = await self._vector(entity, draft.text)
+        vectors, grounds = await self._embedded(entity, [draft])
 
         async def apply(conn: Connection) -> Fact | None:
             now = self._clock.now()
@@ -93,7 +91,7 @@ class Curator:
             await entities.ensure(conn, entity, now)
             for denied_id in await denied.matching(conn, entity, Denials(self._secret, entity).words(draft.text)):
                 await denied.remove(conn, entity, denied_id)
-            fact = (await learn(conn, entity, [draft], vectors, self._grounds(info), None, now))[0].fact
+            fact = (await learn(conn, entity, [draft], vectors, grounds, None, now))[0].fact
             if fact is None:
                 return None
             return await self._as_stated(conn, entity, fact, draft, now)
@@ -116,8 +114,11 @@ class Curator:
         fact = await existing(conn, entity, fact.id)
         return await corrections.pin(conn, entity, fact, now) if draft.pinned and fact.status == "current" else fact
 
-    def _grounds(self, info: EmbedderInfo | None) -> Grounds:
-        return Grounds(info, self._policy)
+    async def _embedded(self, entity: Entity, drafts: Sequence[FactDraft]) -> tuple[Vectors | None, Grounds]:
+        embedder = await embedder_of(self._db, self._embedders, entity)
+        vectors = await vectors_of(embedder, drafts)
+        info = embedder.info if embedder is not None and vectors is not None else None
+        return vectors, Grounds(info, self._policy)
 
     # --- what a person says of one fact ----------------------------------------------------------------------
 
@@ -262,9 +263,7 @@ class Curator:
         Nobody says them now: they neither lift a denial nor count as the person's own word.
         """
         drafts = [replace(draft, text=mask_secrets(draft.text)) for draft in drafts]
-        embedder = await embedder_of(self._db, self._embedders, entity)
-        vectors = await _vectors(embedder, drafts)
-        grounds = self._grounds(embedder.info if embedder is not None and vectors is not None else None)
+        vectors, grounds = await self._embedded(entity, drafts)
 
         async def apply(conn: Connection) -> int:
             now = self._clock.now()
@@ -309,26 +308,6 @@ class Curator:
         await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
         await sessions.touch(conn, entity, session_id, key, past.time)
         return turn.id, True
-
-    async def _vector(self, entity: Entity, text: str) -> tuple[Vectors | None, EmbedderInfo | None]:
-        """A statement's vector, shape (1, dimensions), and its model; neither where there is none to be had."""
-        embedder = await embedder_of(self._db, self._embedders, entity)
-        if embedder is None:
-            return None, None
-        try:
-            return await embedder.embed_documents([embedding_text(text, "user")]), embedder.info
-        except EmbedderError:
-            return None, None  # stored without a vector; the indexer catches up
-
-
-async def _vectors(embedder: Embedder | None, drafts: Sequence[FactDraft]) -> Vectors | None:
-    """A vector a draft; none, and the indexer catches up, where there are none to be had."""
-    if embedder is None or not drafts:
-        return None
-    try:
-        return await embed_each(embedder, [embedding_text(draft.text, "user") for draft in drafts])
-    except EmbedderError:
-        return None
 
 
 def _masked(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from memproxy.embedders.each import embed_each
 from memproxy.embedders.live import Embedders
-from memproxy.errors import MemproxyError, StoreError, places
+from memproxy.errors import EmbedderError, MemproxyError, StoreError, places
 from memproxy.interfaces import Connection, Database, Embedder, Vectors
-from memproxy.model import Entity
+from memproxy.model import Entity, FactDraft, speaker_of
 from memproxy.recall.passages import embedding_text
 from memproxy.store import search
 from memproxy.store import vectors as vectors_rows
@@ -39,6 +39,18 @@ async def embed(embedder: Embedder, passages: Sequence[Unembedded]) -> dict[Enti
     for passage, vector in zip(passages, vectors, strict=True):
         by_entity.setdefault(passage.entity, []).append((passage.passage_id, vector))
     return by_entity
+
+
+async def vectors_of(embedder: Embedder | None, drafts: Sequence[FactDraft]) -> Vectors | None:
+    """A vector a draft; None where there are none to be had: stored without, the indexer catches up."""
+    if embedder is None or not drafts:
+        return None
+    try:
+        return await embed_each(
+            embedder, [embedding_text(draft.text, speaker_of(draft.source_role)) for draft in drafts]
+        )
+    except EmbedderError:
+        return None
 
 
 class Indexer:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memproxy.embedders.each import embed_each
 from memproxy.embedders.live import Embedders
-from memproxy.errors import EmbedderError
 from memproxy.events import Metrics
 from memproxy.extraction.drafts import Drafts
 from memproxy.extraction.extract import Extracted
@@ -18,7 +16,7 @@ from memproxy.extraction.packs import load
 from memproxy.extraction.reconcile import Policy
 from memproxy.extraction.slots import Slots
 from memproxy.interfaces import Clock, Connection, Database, Vectors
-from memproxy.lifecycle.embedding import embedder_of
+from memproxy.lifecycle.embedding import embedder_of, vectors_of
 from memproxy.lifecycle.kinds import EXTRACT, MERGE, PURPOSES, REFLECT, SUMMARY
 from memproxy.lifecycle.known import Known
 from memproxy.lifecycle.learning import Grounds, Learned, learn
@@ -26,10 +24,9 @@ from memproxy.lifecycle.merging import Doubt, Judged, find_doubts, judge
 from memproxy.lifecycle.neighbours import Neighbours, neighbours
 from memproxy.lifecycle.reflecting import Reflected, reflect
 from memproxy.lifecycle.wanted import wanted
-from memproxy.model import Entity, Fact, FactDraft, Job, speaker_of
+from memproxy.model import Entity, Fact, FactDraft, Job
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import ChatClient, Endpoint
-from memproxy.recall.passages import embedding_text
 from memproxy.settings import Facts
 from memproxy.store import search, turns, usage
 from memproxy.store.search import Extent
@@ -143,13 +140,9 @@ class Learner:
     async def _embedded(self, entity: Entity, drafts: tuple[FactDraft, ...]) -> tuple[Vectors | None, Grounds]:
         """Vectors of drafts; None, and words alone to decide by, where there are none to be had."""
         embedder = await embedder_of(self._db, self._embedders, entity) if drafts else None
-        if embedder is not None:
-            texts = [embedding_text(draft.text, speaker_of(draft.source_role)) for draft in drafts]
-            try:
-                return await embed_each(embedder, texts), Grounds(embedder.info, self._policy)
-            except EmbedderError:
-                pass  # stored without: the indexer catches up when the embedder returns
-        return None, Grounds(None, self._policy)
+        vectors = await vectors_of(embedder, drafts)
+        info = embedder.info if embedder is not None and vectors is not None else None
+        return vectors, Grounds(info, self._policy)
 
     async def _judged(self, endpoint: Endpoint, doubts: Sequence[Doubt], spent: int) -> Judged:
         if not doubts or await self.calls_left(self._clock.now()) - spent < RESERVED:
