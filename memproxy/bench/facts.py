@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from memproxy.assembly.parts import Parts, open_parts
 from memproxy.bench.load import quantile
 from memproxy.extraction.drafts import Drafts
 from memproxy.extraction.extract import Extracted
@@ -33,7 +34,6 @@ from memproxy.model import Entity, Fact, FactDraft, Job, Turn, new_id
 from memproxy.prompts.extraction import Window
 from memproxy.providers.client import Endpoint
 from memproxy.recall.passages import embedding_text
-from memproxy.server.parts import Parts, open_parts
 from memproxy.settings import Settings
 from memproxy.settings_sources import load
 from memproxy.store import entities, sessions, turns

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from memproxy.assembly.parts import Parts, open_parts
 from memproxy.bench.dataset import Recorded, RecordedTurn
 from memproxy.bench.scoring import Item
 from memproxy.context.days import day_of
@@ -33,7 +34,6 @@ from memproxy.model import EmbedderInfo, Entity, Scored
 from memproxy.recall.explaining import Weighed
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights
 from memproxy.recall.recall import Found, Recaller
-from memproxy.server.parts import Parts, open_parts
 from memproxy.settings import Settings
 from memproxy.settings_sources import load
 from memproxy.store import search

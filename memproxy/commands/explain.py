@@ -19,7 +19,12 @@ def explain(
     json_output: JsonOption = False,
 ) -> None:
     """What a message would get, and what spoke for and against each candidate. Stores nothing."""
-    found = on_store(config, db, lambda parts, whose: parts.dry_run(whose, question, explain=True), entity, embed=True)
+    from memproxy.server import views
+
+    weighed = on_store(
+        config, db, lambda parts, whose: parts.dry_run(whose, question, explain=True), entity, embed=True
+    )
+    found = views.dry_run(weighed)
     found["candidates"] = found["candidates"][:limit]
     if json_output:
         print_json(found)

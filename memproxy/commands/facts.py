@@ -71,8 +71,10 @@ def facts_search(
     json_output: JsonOption = False,
 ) -> None:
     """Facts and turns that bear on a query, best first."""
+    from memproxy.server import views
+
     found = on_store(config, db, lambda parts, e: parts.search(e, query, (), limit), entity, embed=True)
-    print_rows(found, json_output, ("kind", "id", "score", "text"))
+    print_rows([views.scored(row) for row in found], json_output, ("kind", "id", "score", "text"))
 
 
 @facts.command("add")

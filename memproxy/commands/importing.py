@@ -14,9 +14,9 @@ from memproxy.commands.opening import ConfigOption, DbOption, EntityOption, Json
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from memproxy.assembly.parts import Parts
     from memproxy.importing.bringing import Report
     from memproxy.model import Entity
-    from memproxy.server.parts import Parts
 
 SHOWN = 10  # of what could not be read, unless rows are wanted as JSON
 

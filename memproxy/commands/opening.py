@@ -44,9 +44,9 @@ def on_store(
     """Do work on the database. Without `models` a missing key is no hindrance; vectors are loaded only to search."""
     from msgspec.structs import replace
 
+    from memproxy.assembly.parts import open_parts
     from memproxy.model import Entity
-    from memproxy.server.identity import clean_name
-    from memproxy.server.parts import open_parts
+    from memproxy.names import clean_name
 
     settings = load(config, db=db).settings
     if not models:

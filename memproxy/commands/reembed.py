@@ -12,8 +12,8 @@ from memproxy.commands.opening import ConfigOption, DbOption, JsonOption, on_sto
 from memproxy.errors import EmbedderDown, Problem, SettingsError
 
 if TYPE_CHECKING:
+    from memproxy.assembly.parts import Parts
     from memproxy.model import Entity
-    from memproxy.server.parts import Parts
 
 TRIES = 5  # of a batch, where the provider fails for now
 PAUSE = 5.0  # seconds before the second; twice as long before each other

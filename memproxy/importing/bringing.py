@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from memproxy.assembly.parts import Parts
 from memproxy.importing.records import Broken, Conversation, Record, Statement
 from memproxy.lifecycle.curation import PastTurn
 from memproxy.model import Entity, FactDraft
-from memproxy.server.identity import clean_name
-from memproxy.server.parts import Parts
+from memproxy.names import clean_name
 
 AT_ONCE = 200  # turns in one transaction: what is stored of a long conversation survives a stop in the middle of it
 STATEMENTS_AT_ONCE = 32

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memproxy.assembly.parts import Parts, open_parts
 from memproxy.interfaces import Clock
 from memproxy.server.access import Access
 from memproxy.server.api import build_api
 from memproxy.server.cors import Cors
 from memproxy.server.identity import AS_PREFIX
-from memproxy.server.parts import Parts, open_parts
 from memproxy.server.proxy import Proxy
 from memproxy.server.upstream import open_client
 from memproxy.server.websocket import Upgrades

@@ -5,8 +5,9 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from memproxy import __version__
+from memproxy.providers.vendors import VENDORS
 from memproxy.server.app import App
-from memproxy.server.targets import VENDORS, resolve
+from memproxy.server.targets import resolve
 from memproxy.settings import Settings
 
 

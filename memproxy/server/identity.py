@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,11 +13,11 @@ from zoneinfo import ZoneInfo
 from memproxy.errors import NotUnderstood, Problem
 from memproxy.events import Skip
 from memproxy.model import MemoryMode
+from memproxy.names import clean_name
 from memproxy.server.access import Caller, Headers
 from memproxy.settings import Settings, zone
 
 AS_PREFIX = b"/memproxy/as/"
-MAX_NAME = 255
 MAX_AHEAD = timedelta(minutes=5)
 
 
@@ -52,14 +51,6 @@ def split_path(raw_path: bytes) -> Named:
     except (UnicodeDecodeError, ValueError):
         return Named(slash + rest or b"/", None, valid=False)
     return Named(slash + rest or b"/", name)
-
-
-def clean_name(name: str) -> str:
-    """An entity's or session's name in NFC. Raises ValueError unless it has 1 to 255 characters, none a control."""
-    name = unicodedata.normalize("NFC", name)
-    if not 1 <= len(name) <= MAX_NAME or any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
-        raise ValueError("a name has 1 to 255 characters, none of them a control character")
-    return name
 
 
 def entity_name(

@@ -11,6 +11,8 @@ from datetime import datetime
 from starlette.types import Receive, Scope, Send
 
 from memproxy import wire
+from memproxy.assembly.hop_mark import HEADER
+from memproxy.assembly.parts import Parts
 from memproxy.errors import NotUnderstood, Problem, StoreError, places
 from memproxy.events import Skip
 from memproxy.interfaces import WireFormat
@@ -22,7 +24,6 @@ from memproxy.server.bodies import Body, read_body, send_error
 from memproxy.server.counting import Counting
 from memproxy.server.dialects import ErrorBody
 from memproxy.server.outcome import CLIENT_GONE, OnComplete
-from memproxy.server.parts import Parts
 from memproxy.server.relay import Outcome, UpstreamRequest, relay
 from memproxy.server.upstream import UpstreamClient
 from memproxy.wire.responses import fetched_id
@@ -163,7 +164,7 @@ class Proxy:
     async def _understand(self, call: Call) -> tuple[Conversation, Heard]:
         """Who speaks and what they say. Raises Refused where memory has no part in it, Forbidden, StoreError."""
         mode = identity.memory_mode(call.headers)
-        if self._parts.mark.made_here(call.headers):
+        if self._parts.mark.made_here(call.headers.get(HEADER)):
             raise identity.Refused(Skip.HOP)
         if not self._parts.settings.memory.enabled:
             raise identity.Refused(Skip.DISABLED)
@@ -200,7 +201,7 @@ class Proxy:
         answer_id, mode = fetched_id(method, path.path), identity.memory_mode(headers)
         if answer_id is None or mode not in ("full", "write") or not self._parts.settings.memory.enabled:
             return None
-        if self._access.foreign(headers) or self._parts.mark.made_here(headers):
+        if self._access.foreign(headers) or self._parts.mark.made_here(headers.get(HEADER)):
             return None
         try:
             name = identity.entity_name(headers, path, {}, self._parts.settings, caller) or await self._nobody()

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from memproxy.providers.vendors import VENDORS
 from memproxy.server.access import Headers
 from memproxy.settings import Settings
 
-VENDORS = {
-    "openai": "https://api.openai.com",
-    "anthropic": "https://api.anthropic.com",
-    "gemini": "https://generativelanguage.googleapis.com",
-    "ollama": "http://localhost:11434",
-}
 # Which vendor's API a wire format is.
 FAMILIES = {
     "chat_completions": "openai",

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from memproxy.assembly.parts import DryRun
 from memproxy.lifecycle.disputes import Standing
-from memproxy.model import BlockItem, ContextBlock, Fact, Job, Receipt, Turn
+from memproxy.model import BlockItem, ContextBlock, Fact, Job, Receipt, Scored, Turn
 from memproxy.recall.explaining import Weighed
 from memproxy.store.contradictions import Contradiction
 from memproxy.store.denied import Denial
@@ -169,6 +170,21 @@ def block(row: ContextBlock | None) -> dict[str, Any]:
     if row is None:
         return {"block": "", "tokens": 0, "items": []}
     return {"block": row.text, "tokens": row.tokens, "items": [item(entry) for entry in row.items]}
+
+
+def dry_run(row: DryRun) -> dict[str, Any]:
+    """What a message would get; where it was asked for, with all that was weighed."""
+    shown: dict[str, Any] = {**block(row.block), "reason": row.skip}
+    if row.weighed is not None:
+        shown["candidates"] = [candidate(one, row.block) for one in row.weighed]
+    return shown
+
+
+def scored(row: Scored) -> dict[str, Any]:
+    """A passage that was found."""
+    of = row.candidate
+    turn_ids = [of.turn_id] if of.turn_id else []
+    return {"kind": of.kind, "id": of.owner_id, "text": of.text, "score": round(row.score, 6), "turn_ids": turn_ids}
 
 
 def candidate(row: Weighed, block: ContextBlock | None) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
 from memproxy import wire
+from memproxy.assembly.parts import Parts
 from memproxy.errors import Problem
 from memproxy.interfaces import WireFormat
 from memproxy.server import dialects, hops, identity, targets
@@ -31,7 +32,6 @@ from memproxy.server.counting import Counting
 from memproxy.server.dialects import ErrorBody
 from memproxy.server.hops import RawHeaders
 from memproxy.server.outcome import CLIENT_GONE, Outcome
-from memproxy.server.parts import Parts
 from memproxy.server.relay import MESSAGES
 from memproxy.server.upstream import (
     NO_ANSWER,

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from memproxy import __version__
+from memproxy.assembly.parts import Parts, open_parts
 from memproxy.cli import main
 from memproxy.model import Entity
-from memproxy.server.parts import Parts, open_parts
 from memproxy.settings_sources import load
 from memproxy.store import jobs
 from memproxy.testing import ScriptedUpstream

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from memproxy.assembly.parts import Parts
 from memproxy.model import Entity
-from memproxy.server.parts import Parts
 from memproxy.store import summaries, usage
 from memproxy.testing import FrozenClock
 from tests.memories import START

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memproxy.assembly.parts import open_parts
 from memproxy.lifecycle.history import History, Place, link, place, place_named, read_history
 from memproxy.model import Entity, Exchange, Message, Reply
-from memproxy.server.parts import open_parts
 from memproxy.settings_sources import load
 from memproxy.store import turns
 from memproxy.store.sessions import Mark

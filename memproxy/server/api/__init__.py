@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp
 
+from memproxy.assembly.parts import Parts
 from memproxy.server.access import Access
 from memproxy.server.api import disputes, entities, facts, process, profile, summaries, turns, wishes
 from memproxy.server.api.application import application
 from memproxy.server.api.call import Handler
-from memproxy.server.parts import Parts
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/memproxy/health", process.health),

@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memproxy.assembly.parts import Parts
 from memproxy.errors import Problem, StoreError, places
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.api.call import Call, Handler
-from memproxy.server.parts import Parts
 
 log = logging.getLogger(__name__)
 

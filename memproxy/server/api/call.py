@@ -11,11 +11,11 @@ from urllib.parse import unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memproxy.assembly.parts import Parts
 from memproxy.errors import Problem
 from memproxy.model import Entity
+from memproxy.names import clean_name
 from memproxy.server.access import Caller
-from memproxy.server.identity import clean_name
-from memproxy.server.parts import Parts
 from memproxy.server.requests import MAX_BODY, MAX_PAGE, Query
 
 Handler = Callable[["Call"], Awaitable[Response]]

@@ -64,7 +64,7 @@ async def erase_entity(call: Call) -> Response:
 async def context(call: Call) -> Response:
     """What would be injected for a message, and why; on demand with all that was weighed for it. Stores nothing."""
     entity, text = call.entity, call.required("query")
-    return answer(await call.parts.dry_run(entity, text, explain=bool(call.query.flag("explain"))))
+    return answer(views.dry_run(await call.parts.dry_run(entity, text, explain=bool(call.query.flag("explain")))))
 
 
 async def search(call: Call) -> Response:
@@ -72,4 +72,4 @@ async def search(call: Call) -> Response:
     entity, text = call.entity, call.required("query")
     kinds = call.choices("kind", ItemKind)
     found = await call.parts.search(entity, text, kinds, call.query.number("limit", 10, 1, 100))
-    return answer({"items": found, "next_cursor": None})
+    return answer({"items": [views.scored(row) for row in found], "next_cursor": None})

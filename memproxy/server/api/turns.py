@@ -8,9 +8,10 @@ from starlette.responses import Response
 
 from memproxy.errors import Problem
 from memproxy.lifecycle.curation import PastTurn
+from memproxy.names import clean_name
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.identity import clean_name, read_time
+from memproxy.server.identity import read_time
 from memproxy.server.requests import SegmentsBody, TurnsBody, decode
 from memproxy.store import facts as fact_rows
 from memproxy.store import turns as turn_rows

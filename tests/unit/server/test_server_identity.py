@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memproxy.events import Skip
+from memproxy.names import clean_name
 from memproxy.server.access import Caller, Headers
 from memproxy.server.identity import (
     Forbidden,
     Named,
     Refused,
-    clean_name,
     client_time,
     entity_name,
     memory_mode,

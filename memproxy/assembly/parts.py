@@ -11,11 +11,13 @@ from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from memproxy.assembly.hop_mark import HopMark
+from memproxy.assembly.opening import Opening, told
 from memproxy.clock import SystemClock
 from memproxy.embedders import trouble
 from memproxy.embedders.live import Embedders
 from memproxy.errors import StoreError
-from memproxy.events import Metrics
+from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Connection, Embedder
 from memproxy.lifecycle.closing import Closer
 from memproxy.lifecycle.curation import Curator
@@ -29,13 +31,10 @@ from memproxy.lifecycle.reembedding import Reembedder
 from memproxy.lifecycle.summarizing import Summarizer
 from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
-from memproxy.model import Entity, ItemKind
+from memproxy.model import ContextBlock, Entity, ItemKind, Scored
 from memproxy.providers.client import ChatClient
 from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Recaller
-from memproxy.server import views
-from memproxy.server.embedding import Opening, told
-from memproxy.server.hop_mark import HopMark
 from memproxy.settings import Settings
 from memproxy.store import entities, erasure, jobs, meta, placed, receipts, summaries, turns
 from memproxy.store import facts as fact_rows
@@ -46,6 +45,15 @@ log = logging.getLogger(__name__)
 EXPIRY_POLL = 5.0  # seconds; the row of the next fact that is due is looked at
 CLOSING_POLL = 15.0
 JOBS_KEPT = timedelta(days=7)  # after they are done; dead ones stay until somebody looks
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What a message would get from memory."""
+
+    block: ContextBlock | None
+    skip: Skip | None  # why there is no block
+    weighed: list[Weighed] | None = None  # every passage that was proposed, where that was asked for
 
 
 @dataclass
@@ -260,29 +268,17 @@ class Parts:
 
     # --- use -------------------------------------------------------------------------------------------------
 
-    async def dry_run(self, entity: Entity, query: str, *, explain: bool = False) -> dict[str, Any]:
-        """What would be injected for a message, as the API shows it; with `explain` every candidate and its fate."""
+    async def dry_run(self, entity: Entity, query: str, *, explain: bool = False) -> DryRun:
+        """What would be injected for a message; with `explain` every candidate and its fate. Stores nothing."""
         trace: list[Weighed] | None = [] if explain else None
         block, skip = await self.memory.recall(entity, query, self.clock.now(), self.settings.timezone, trace)
-        shown: dict[str, Any] = {**views.block(block), "reason": skip}
-        if trace is not None:
-            shown["candidates"] = [views.candidate(one, block) for one in trace]
-        return shown
+        return DryRun(block, skip, trace)
 
-    async def search(self, entity: Entity, query: str, kinds: Sequence[ItemKind], limit: int) -> list[dict[str, Any]]:
-        """Ranked passages as the API shows them."""
+    async def search(self, entity: Entity, query: str, kinds: Sequence[ItemKind], limit: int) -> list[Scored]:
+        """Passages that bear on a query, best first."""
         async with self.recaller.asked(query, now=self.clock.now(), floor=False) as question:
             found = await self.recaller.find(entity, question, kinds=kinds or None, floor=False)
-        return [
-            {
-                "kind": scored.candidate.kind,
-                "id": scored.candidate.owner_id,
-                "text": scored.candidate.text,
-                "score": round(scored.score, 6),
-                "turn_ids": [scored.candidate.turn_id] if scored.candidate.turn_id else [],
-            }
-            for scored in found.scored[:limit]
-        ]
+        return list(found.scored[:limit])
 
     def changed(self, entity: Entity) -> None:
         """Rows of an entity changed by hand: passages may lack vectors, jobs may be due."""

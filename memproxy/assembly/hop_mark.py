@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from memproxy.interfaces import Clock
-from memproxy.server.access import Headers
-from memproxy.server.targets import VENDORS
+from memproxy.providers.vendors import VENDORS
 
 HEADER = "x-memg-hop"
 PERIOD = 3600  # seconds; values of the period before and after are good too, since clocks differ
@@ -48,9 +47,8 @@ class HopMark:
         value = self.for_target(base_url)
         return {} if value is None else {HEADER: value.decode("ascii")}
 
-    def made_here(self, headers: Headers) -> bool:
-        """Whether a request comes from a proxy of this very memory. Compared in constant time."""
-        given = headers.get(HEADER)
+    def made_here(self, given: str | None) -> bool:
+        """Whether a request with this mark comes from a proxy of this very memory. Compared in constant time."""
         if given is None:
             return False
         sent = given.encode("utf-8", "surrogateescape")

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memproxy.server.access import Headers
-from memproxy.server.hop_mark import HopMark
+from memproxy.assembly.hop_mark import HopMark
 from memproxy.testing import FrozenClock
 
 SECRET = bytes(range(32))
@@ -21,7 +20,7 @@ def mark(secret: bytes = SECRET, now: datetime = NOON) -> HopMark:
 
 
 def knows(receiver: HopMark, sent: bytes | None) -> bool:
-    return receiver.made_here(Headers([] if sent is None else [(b"x-memg-hop", sent)]))
+    return receiver.made_here(None if sent is None else sent.decode("utf-8", "surrogateescape"))
 
 
 def test_a_mark_is_known_by_whoever_has_the_same_secret_only() -> None:
