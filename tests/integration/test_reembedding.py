@@ -13,13 +13,13 @@ import anyio
 import pytest
 
 from memproxy import doctor
+from memproxy.assembly import opening
 from memproxy.assembly.parts import Parts, open_parts
 from memproxy.cli import main
 from memproxy.commands import reembed
 from memproxy.embedders import remote as remote_calls
 from memproxy.lifecycle import reembedding as brought
 from memproxy.model import Entity
-from memproxy.server import embedding as opening
 from memproxy.settings_sources import load
 from memproxy.store import reembedding
 from memproxy.store import vectors as vectors_rows
