@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memproxy.lifecycle.history import History, Said, of_the_person, own_words
-from memproxy.model import ChatRequest, Entity, MemoryMode
+from memproxy.model import ChatRequest, Entity, MemoryMode, Message
 from memproxy.store.sessions import Thread
 
 
@@ -63,6 +63,12 @@ class Ask:
         if newest is None or newest.role != "user" or newest.answers_tools:
             return self.new
         return self.new or of_the_person(self.history.said)[-1:]
+
+    @property
+    def before(self) -> list[Message]:
+        """What the request carries of the conversation before that."""
+        first = self.query[0].index if self.query else 0
+        return [said.message for said in self.history.said if said.index < first]
 
     @property
     def turns(self) -> list[tuple[str, int | None]]:

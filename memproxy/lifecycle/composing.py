@@ -18,6 +18,7 @@ from memproxy.interfaces import Clock, Connection, Database
 from memproxy.lifecycle.asking import Ask, Conversation, Heard
 from memproxy.lifecycle.besides import Besides, Wanted
 from memproxy.lifecycle.chains import thread_of
+from memproxy.lifecycle.followups import resolved
 from memproxy.lifecycle.history import kept_key, marks_of, read_history
 from memproxy.lifecycle.mentions import FEW, is_vague, names
 from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
@@ -194,7 +195,7 @@ class Composer:
     # --- recalling -------------------------------------------------------------------------------------------
 
     def _asked(self, ask: Ask) -> AbstractAsyncContextManager[Question]:
-        words = "\n".join(mask_secrets(one.message.text) for one in ask.query)
+        words = mask_secrets(resolved("\n".join(one.message.text for one in ask.query), ask.before))
         return self._recaller.asked(words, now=ask.conversation.time, entity=ask.conversation.entity)
 
     async def _find(self, ask: Ask, question: Question) -> tuple[Found, set[tuple[str, int]]]:
