@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from memproxy.assembly.hop_mark import HopMark
 from memproxy.assembly.opening import Opening, told
+from memproxy.assembly.page_token import page_token
 from memproxy.clock import SystemClock
 from memproxy.embedders import trouble
 from memproxy.embedders.live import Embedders
@@ -76,6 +77,7 @@ class Parts:
     closer: Closer
     clock: Clock
     metrics: Metrics
+    page_token: str  # by which writes from our page are known
     mark: HopMark  # of what this memory's proxies send upstream
     named_at_start: bool  # whether the store had seen a named entity when it was opened
     draining: bool = False
@@ -363,6 +365,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
             Closer(db, settings, plan),
             clock,
             metrics,
+            page_token(secret),
             mark,
             named,
         )

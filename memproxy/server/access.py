@@ -1,7 +1,8 @@
-"""Who may do what: keys, and the Host and Origin rule that keeps web pages out of a memory on localhost."""
+"""Who may do what: keys, and the rules on Host and Origin that keep web pages out of a memory on localhost."""
 
 from __future__ import annotations
 
+import base64
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,8 +74,7 @@ class Access:
             return Caller()
         given = headers.get("x-memg-key")
         if given is None and own_route:
-            scheme, _, token = (headers.get("authorization") or "").partition(" ")
-            given = token.strip() if scheme.lower() == "bearer" else None
+            given = _authorization(headers)
         if not given:
             return None
         sent = given.encode("utf-8", "surrogateescape")
@@ -98,9 +98,35 @@ class Access:
         except ValueError:
             return True
 
+    def meant(self, headers: Headers, page_token: str) -> bool:
+        """Whether a write to an own route is somebody's intent: no browser's, of an origin that is allowed, with a key
+        that no browser adds by itself, or from our page, which knows the token.
+        """
+        origin = headers.get("origin")
+        if origin is None or origin.lower().rstrip("/") in self._origins:
+            return True
+        scheme = (headers.get("authorization") or "").partition(" ")[0].lower()
+        if self._keys and (headers.get("x-memg-key") is not None or scheme == "bearer"):
+            return True
+        given = (headers.get("x-memg-page") or "").encode("utf-8", "surrogateescape")
+        return hmac.compare_digest(given, page_token.encode())
+
     def _is_our_name(self, host: str) -> bool:
         try:
             name = urlsplit("//" + host).hostname or ""
         except ValueError:
             return False
         return bool(name) and (is_loopback(name) or name == self._host.lower() or name in self._named_hosts)
+
+
+def _authorization(headers: Headers) -> str | None:
+    """The key in `Authorization`: a bearer token, or the password that a person gave to their browser."""
+    scheme, _, value = (headers.get("authorization") or "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip()
+    if scheme.lower() != "basic":
+        return None
+    try:
+        return base64.b64decode(value.strip(), validate=True).decode("utf-8").partition(":")[2]
+    except ValueError:
+        return None

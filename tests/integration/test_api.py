@@ -567,7 +567,6 @@ async def test_a_method_that_a_route_has_not_is_405_with_those_it_has(
     "path",
     [
         "/memproxy/nope",
-        "/memproxy",
         "/memproxy/v1/",
         "/memproxy/v1/entities/",
         "/memproxy/health/",

@@ -9,11 +9,14 @@ from starlette.types import ASGIApp
 
 from memproxy.assembly.parts import Parts
 from memproxy.server.access import Access
-from memproxy.server.api import disputes, entities, facts, process, profile, summaries, turns, wishes
+from memproxy.server.api import disputes, entities, facts, page, process, profile, summaries, turns, wishes
 from memproxy.server.api.application import application
 from memproxy.server.api.call import Handler
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", "/memproxy", page.to_index),
+    ("GET", "/memproxy/", page.index),
+    ("GET", "/memproxy/web/{file}", page.file),
     ("GET", "/memproxy/health", process.health),
     ("GET", "/memproxy/ready", process.ready),
     ("GET", "/memproxy/metrics", process.metrics),

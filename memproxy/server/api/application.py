@@ -18,6 +18,8 @@ from memproxy.server.api.call import Call, Handler
 
 log = logging.getLogger(__name__)
 
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
 
 def application(table: Sequence[tuple[str, str, Handler]], parts: Parts, access: Access) -> ASGIApp:
     """An application of routes, each a method, a path with `{segments}`, and what answers it."""
@@ -50,7 +52,7 @@ class _Endpoint:
         try:
             return await self._handle(request)
         except Problem as problem:
-            return problem_response(problem)
+            return problem_response(problem, _challenge(request) if problem.status == 401 else None)
         except StoreError:
             return problem_response(Problem(503, "The database cannot be used now", "See /memproxy/ready."))
         except ClientDisconnect:
@@ -60,7 +62,7 @@ class _Endpoint:
             return problem_response(Problem(500, "A fault in memproxy", "The log names its kind."))
 
     async def _handle(self, request: Request) -> Response:
-        caller = _authorise(request, self._access, public=self._path == "/memproxy/health")
+        caller = _authorise(request, self._access, self._parts.page_token, public=self._path == "/memproxy/health")
         if not self._handlers:
             raise Problem(404, "No such route", "See the API page of the documentation.")
         method = "GET" if request.method == "HEAD" else request.method
@@ -70,21 +72,36 @@ class _Endpoint:
         return problem_response(Problem(405, "No such method here", f"Allowed: {allowed}."), {"allow": allowed})
 
 
-def _authorise(request: Request, access: Access, public: bool) -> Caller:
+def _authorise(request: Request, access: Access, page_token: str, public: bool) -> Caller:
     headers = Headers(request.scope["headers"])
     if access.foreign(headers):
         raise Problem(403, "Requests from other sites are not accepted", "Add the origin to allowed_origins.")
     caller = access.caller(headers, own_route=True)
     if caller is None and not public:
         raise Problem(401, "A key is needed", "Send it as X-MemG-Key or as Authorization: Bearer.")
+    if request.method not in READING and not access.meant(headers, page_token):
+        raise Problem(
+            403,
+            "That was not sent by the page",
+            "Load the page again. Programs send no Origin, or a key as X-MemG-Key.",
+        )
     return caller or Caller()
 
 
 def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """RFC 9457."""
     body = {"type": "about:blank", "title": problem.title, "status": problem.status, "detail": problem.detail}
-    more = {"www-authenticate": "Bearer"} if problem.status == 401 else {}
-    return JSONResponse(body, problem.status, {**more, **(headers or {})}, media_type="application/problem+json")
+    return JSONResponse(body, problem.status, headers, media_type="application/problem+json")
+
+
+def _challenge(request: Request) -> Mapping[str, str]:
+    """How a key can be given; to a person who opens the page, as the password that their browser asks for."""
+    asked_by_person = "text/html" in request.headers.get("accept", "")
+    return {
+        "www-authenticate": 'Basic realm="memproxy (the key is the password)", charset="UTF-8"'
+        if asked_by_person
+        else "Bearer"
+    }
 
 
 class _RawPaths:
