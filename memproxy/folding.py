@@ -27,6 +27,8 @@ def fold_space(text: str) -> str:
 
 def fold(text: str) -> str:
     """NFKC, case folded, typographic quotes and dashes made plain, white space collapsed: for finding a quote."""
+    if text.isascii():  # a tenth of the time, for searches that fold thousands of texts
+        return " ".join(text.lower().split())
     plain = unicodedata.normalize("NFKC", text.translate(_PLAIN)).casefold()
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", plain)).strip()
 

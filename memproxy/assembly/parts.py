@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,6 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from memproxy.assembly.hop_mark import HopMark
+from memproxy.assembly.live import Live
 from memproxy.assembly.opening import Opening, told
 from memproxy.assembly.page_token import page_token
 from memproxy.clock import SystemClock
@@ -80,6 +82,8 @@ class Parts:
     page_token: str  # by which writes from our page are known
     mark: HopMark  # of what this memory's proxies send upstream
     named_at_start: bool  # whether the store had seen a named entity when it was opened
+    live: Live = field(default_factory=Live)
+    opened: float = field(default_factory=time.monotonic)
     draining: bool = False
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _named: bool = False
@@ -109,12 +113,17 @@ class Parts:
 
     async def stop(self) -> None:
         """End the background work; what was under way is left as rows and goes on at the next start."""
-        self.draining = True
+        self.drain()
         await self.memory.drain()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
+
+    def drain(self) -> None:
+        """No new work is taken up, and nobody is kept waiting."""
+        self.draining = True
+        self.live.close()
 
     async def _reembed(self, indexer: Indexer) -> None:
         """Wait for the embedder, where it is away, and then bring everybody over who is searched by another model."""
@@ -291,6 +300,7 @@ class Parts:
     async def erase(self, entity: Entity) -> dict[str, int]:
         """Remove everything of an entity and its traces in the files; how many rows of each kind went."""
         counts = await self.db.write(lambda conn: erasure.erase(conn, entity))
+        self.live.forget(entity.name)
         await self.removed(entity)
         return counts
 

@@ -21,7 +21,7 @@ from memproxy.lifecycle.kinds import CONDENSE, EXTRACT
 from memproxy.lifecycle.noticing import notice
 from memproxy.model import Entity, Exchange, Message, Speaker, Turn
 from memproxy.settings import Settings
-from memproxy.store import entities, jobs, passages, preferences, sessions, turns
+from memproxy.store import entities, jobs, passages, preferences, receipts, sessions, turns
 from memproxy.store.sessions import Mark
 from memproxy.store.turns import LearnState
 
@@ -69,6 +69,7 @@ class Recorder:
             session_id = opened.id
             if history.old:
                 await sessions.put_mark(conn, entity, history.said[history.old - 1].key, session_id, 0, "said", now)
+        await receipts.settle(conn, entity, exchange.request_id, session_id)
         await _name_assistant(conn, entity, history, marks)
         stored = await self._write_news(conn, exchange, session_id, where.news, masked, now)
         answer_key = history.extended(self._secret, entity, exchange.reply.text) if reply.strip() else None

@@ -76,7 +76,7 @@ class Proxy:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
-        started = time.perf_counter()
+        started, arrived = time.perf_counter(), time.monotonic()
         headers = Headers(scope["headers"])
         path = identity.split_path(scope["raw_path"])
         form = wire.route(scope["method"], path.path)
@@ -123,6 +123,7 @@ class Proxy:
         self._parts.metrics.first_byte.observe(time.perf_counter() - started)
         outcome = await self._relay(scope, send, call, upstream.with_body(sent), added, plan)
         self._counting.request(route, outcome)
+        self._show(scope["method"], call, plan, outcome, arrived)
 
     # --- before ----------------------------------------------------------------------------------------------
 
@@ -337,6 +338,21 @@ class Proxy:
             metrics.injected_tokens.inc(prepared.block.tokens)
         elif prepared.skip is not None:
             self._counting.skip(prepared.skip)
+
+    def _show(self, method: str, call: Call, plan: Plan, outcome: Outcome, arrived: float) -> None:
+        """Let whoever looks on see that a request passed."""
+        self._parts.live.add(
+            self._parts.clock.now(),
+            call.id,
+            plan.conversation.entity.name if plan.conversation is not None else None,
+            call.form.name,
+            wire.ending(method, call.path.path),
+            plan.prepared,
+            outcome.status,
+            arrived,
+            outcome.first_byte_at,
+            streamed=plan.heard is not None and plan.heard.sent.stream,
+        )
 
     async def _refuse(self, send: Send, route: str, error_body: ErrorBody, problem: Problem) -> None:
         self._counting.request(route, Outcome(problem.status))

@@ -44,7 +44,7 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._app.parts.draining = True
+        self._app.parts.drain()
         await super().shutdown(sockets)
 
 

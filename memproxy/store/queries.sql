@@ -679,6 +679,11 @@ VALUES (:tenant, :entity, :request_id, :session_id, :turn_key, :time, :block, :t
 INSERT INTO receipt_items (tenant, entity, request_id, ordinal, kind, owner_id, section, text, score, reasons)
 VALUES (:tenant, :entity, :request_id, :ordinal, :kind, :owner_id, :section, :text, :score, :reasons);
 
+-- name: receipts_settle
+-- Say which conversation a request stands in.
+UPDATE receipts SET session_id = :session_id
+WHERE tenant = :tenant AND entity = :entity AND request_id = :request_id AND session_id IS NULL;
+
 -- name: receipts_get
 -- A receipt by its request id alone; the caller checks whose it is.
 SELECT * FROM receipts WHERE request_id = :request_id;

@@ -31,6 +31,11 @@ async def put(conn: Connection, receipt: Receipt) -> None:
     )
 
 
+async def settle(conn: Connection, entity: Entity, request_id: str, session_id: str) -> None:
+    """Note in which conversation a request turned out to stand; nothing where it got no block."""
+    await conn.run("receipts_settle", **scoped(entity), request_id=request_id, session_id=session_id)
+
+
 async def get(conn: Connection, request_id: str) -> Receipt | None:
     """A receipt, of whatever entity: the caller checks whether it may be seen."""
     row = await conn.one("receipts_get", request_id=request_id)

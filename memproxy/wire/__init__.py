@@ -32,3 +32,8 @@ def route(method: str, path: bytes) -> WireFormat | None:
     if _OTHER_MESSAGES.search(path):
         return None
     return next((form for verb, end, form in _ROUTES if method == verb and path.endswith(end)), None)
+
+
+def ending(method: str, path: bytes) -> str:
+    """How the path of a request's format ends, e.g. `/chat/completions`: for people to read, without ids of its own."""
+    return next((end.decode() for verb, end, _ in _ROUTES if method == verb and path.endswith(end)), "")

@@ -76,3 +76,8 @@ def test_folding_twice_folds_no_further(text: str) -> None:
 @pytest.mark.parametrize("pump", [" ", ".", "-", "1.", "a", "+", "❤"])
 def test_folding_takes_time_in_proportion_to_the_text(pump: str) -> None:
     assert growth(content_key, pump) < MOST
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_texts_are_folded_the_short_way_to_the_same(text: str) -> None:
+    assert fold(text) == fold(text + "é").removesuffix("é").rstrip()

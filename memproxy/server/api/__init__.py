@@ -9,7 +9,19 @@ from starlette.types import ASGIApp
 
 from memproxy.assembly.parts import Parts
 from memproxy.server.access import Access
-from memproxy.server.api import disputes, entities, facts, page, process, profile, summaries, turns, wishes
+from memproxy.server.api import (
+    disputes,
+    entities,
+    facts,
+    overview,
+    page,
+    process,
+    profile,
+    summaries,
+    turns,
+    watching,
+    wishes,
+)
 from memproxy.server.api.application import application
 from memproxy.server.api.call import Handler
 
@@ -20,6 +32,8 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/memproxy/health", process.health),
     ("GET", "/memproxy/ready", process.ready),
     ("GET", "/memproxy/metrics", process.metrics),
+    ("GET", "/memproxy/v1/stats", watching.stats),
+    ("GET", "/memproxy/v1/live", watching.live),
     ("POST", "/memproxy/v1/flush", process.flush),
     ("GET", "/memproxy/v1/jobs", process.list_jobs),
     ("POST", "/memproxy/v1/jobs/{job}/retry", process.retry_job),
@@ -30,6 +44,11 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", "/memproxy/v1/entities/{entity}", entities.erase_entity),
     ("GET", "/memproxy/v1/entities/{entity}/context", entities.context),
     ("GET", "/memproxy/v1/entities/{entity}/search", entities.search),
+    ("GET", "/memproxy/v1/entities/{entity}/sessions", overview.list_sessions),
+    ("GET", "/memproxy/v1/entities/{entity}/receipts", overview.list_receipts),
+    ("GET", "/memproxy/v1/entities/{entity}/timeline", overview.timeline),
+    ("GET", "/memproxy/v1/entities/{entity}/growth", overview.growth),
+    ("GET", "/memproxy/v1/entities/{entity}/hygiene", overview.get_hygiene),
     ("GET", "/memproxy/v1/entities/{entity}/facts", facts.list_facts),
     ("POST", "/memproxy/v1/entities/{entity}/facts", facts.create_fact),
     ("GET", "/memproxy/v1/entities/{entity}/facts/{fact}", facts.get_fact),

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, get_args
 from urllib.parse import unquote_to_bytes
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,6 +18,10 @@ from memproxy.model import Entity
 from memproxy.names import clean_name
 from memproxy.server.access import Caller
 from memproxy.server.requests import MAX_BODY, MAX_PAGE, Query
+
+_TIME_AND_ID = r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)~([0-9a-f]{32})"
+_PLACE = re.compile(_TIME_AND_ID, re.ASCII)
+_KIND_PLACE = re.compile(_TIME_AND_ID + "~([a-z]+)", re.ASCII)
 
 Handler = Callable[["Call"], Awaitable[Response]]
 
@@ -78,6 +83,27 @@ class Call:
             raise Problem(400, "cursor is none of ours", "Pass the next_cursor of the page before.")
         return cursor
 
+    @property
+    def place(self) -> tuple[str, str] | None:
+        """The same for lists in an order of time: the time and the id of that row. Raises Problem."""
+        found = self._place(_PLACE)
+        return None if found is None else (found[1], found[2])
+
+    @property
+    def kind_place(self) -> tuple[str, str, str] | None:
+        """The same for lists of rows of several kinds: time, kind, id. Raises Problem."""
+        found = self._place(_KIND_PLACE)
+        return None if found is None else (found[1], found[3], found[2])
+
+    def _place(self, form: re.Pattern[str]) -> re.Match[str] | None:
+        cursor = self.query.text("cursor")
+        if not cursor:
+            return None
+        found = form.fullmatch(cursor)
+        if found is None:
+            raise Problem(400, "cursor is none of ours", "Pass the next_cursor of the page before.")
+        return found
+
     def choices(self, name: str, kind: Any) -> list[Any]:
         """The values of a parameter that takes some of a closed list. Raises Problem."""
         known, asked = get_args(kind), self.query.texts(name)
@@ -97,7 +123,9 @@ class Call:
         return value
 
 
-def answer(value: Mapping[str, Any], status: int = 200) -> Response:
+def answer(value: Mapping[str, Any] | msgspec.Struct, status: int = 200) -> Response:
     """A value as a JSON response."""
+    if isinstance(value, msgspec.Struct):
+        return Response(msgspec.json.encode(value), status, media_type="application/json")
     body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return Response(body, status, media_type="application/json")

@@ -1,0 +1,80 @@
+"""In what condition a memory is: what says the same twice, what nobody says or needs any more, what is held back.
+
+Looked for in the columns that the store has at hand, without vectors or a model: it is a look, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memproxy.recall.terms import DATE_TERMS, terms
+from memproxy.recall.words import STOPWORDS
+from memproxy.store.overview import Condition
+
+STALE_AFTER = timedelta(days=180)  # neither said again nor recalled for that long
+SETTLED_AFTER = timedelta(days=30)  # a fact younger than that has had no occasion to be recalled
+ALIKE = 0.75  # of the content words of two facts together, those that both have
+_FILLER = STOPWORDS | frozenset(terms(" ".join(["user", *sorted(STOPWORDS)])))
+_NEGATIONS = frozenset(terms("not no never none nothing nobody without cannot neither nor"))
+
+
+@dataclass(frozen=True, slots=True)
+class Hygiene:
+    """Ids of the facts of each condition, the newest first; a fact may be of several."""
+
+    duplicates: list[list[str]]  # groups of current facts that say nearly the same
+    stale: list[str]  # current, not pinned, neither said nor recalled for `STALE_AFTER`
+    never_recalled: list[str]  # current, older than `SETTLED_AFTER`
+    expired: list[str]
+    quarantined: list[str]
+
+
+def look(facts: Sequence[Condition], now: datetime) -> Hygiene:
+    """The condition of all facts of one memory."""
+    current = [fact for fact in facts if fact.status == "current"]
+    return Hygiene(
+        _duplicates(current),
+        [f.id for f in current if not f.pinned and max(f.said_at, f.recalled_at) < now - STALE_AFTER],
+        [f.id for f in current if f.recall_count == 0 and f.recorded_at < now - SETTLED_AFTER],
+        [f.id for f in facts if f.status == "expired"],
+        [f.id for f in facts if f.status == "quarantined"],
+    )
+
+
+def _duplicates(facts: Sequence[Condition]) -> list[list[str]]:
+    """Facts that share nearly all content words, in whatever order and form, and no number or negation tells apart.
+
+    The join by prefixes of Chaudhuri et al. ("A primitive operator for similarity joins", 2006): two sets can only be
+    that alike if they share one of their few rarest words, so hardly any two are compared.
+    """
+    words = {fact.id: _words(fact) for fact in facts}
+    often = Counter(word for held in words.values() for word in held)
+    by_word: dict[str, list[str]] = {}
+    group = {fact.id: fact.id for fact in facts}
+    for fact in reversed(facts):  # the oldest first: a group is called after its oldest
+        held = words[fact.id]
+        rarest = sorted(held, key=lambda word: (often[word], word))
+        for word in rarest[: len(held) - math.ceil(ALIKE * len(held)) + 1]:
+            for other in by_word.get(word, ()):
+                if _alike(held, words[other]):
+                    group[fact.id] = group[other]
+            by_word.setdefault(word, []).append(fact.id)
+    groups: dict[str, list[str]] = {}
+    for fact in facts:
+        groups.setdefault(group[fact.id], []).append(fact.id)
+    return [ids for ids in groups.values() if len(ids) > 1]
+
+
+def _words(fact: Condition) -> frozenset[str]:
+    return frozenset((fact.terms or "").split()[DATE_TERMS:]) - _FILLER
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    shared = len(one & other)
+    if shared < ALIKE * (len(one) + len(other) - shared):
+        return False
+    return not any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in one ^ other)

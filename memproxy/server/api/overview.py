@@ -1,0 +1,100 @@
+"""A memory looked over: conversations, receipts, what happened when, how it grew, in what condition it is."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Literal
+
+from starlette.responses import Response
+
+from memproxy.lifecycle import hygiene
+from memproxy.server import answers
+from memproxy.server.api.call import Call, answer
+from memproxy.store import overview
+from memproxy.store.rows import to_text
+
+TITLE = 80  # characters
+FIRST = 20  # ids of each condition that are shown unless more are asked for
+MOST_DAYS = 3660
+
+Order = Literal["oldest", "newest"]
+
+
+async def list_sessions(call: Call) -> Response:
+    """Conversations, the most recent first."""
+    entity, limit, after = call.entity, call.limit, call.place
+    rows = await call.parts.db.read(lambda conn: overview.sessions(conn, entity, limit, after))
+    items = [
+        answers.Session(row.id, row.name, row.started_at, row.last_at, row.turns, _title(row.opening)) for row in rows
+    ]
+    cursor = f"{to_text(rows[-1].last_at)}~{rows[-1].id}" if len(rows) == limit else None
+    return answer(answers.Page(items, cursor))
+
+
+async def list_receipts(call: Call) -> Response:
+    """What was injected into which request, the newest first."""
+    entity, limit, after, session = call.entity, call.limit, call.place, call.query.text("session")
+    rows = await call.parts.db.read(lambda conn: overview.receipts(conn, entity, session, limit, after))
+    items = [answers.ReceiptLine(row.request_id, row.session_id, row.time, row.tokens, row.items) for row in rows]
+    cursor = f"{to_text(rows[-1].time)}~{rows[-1].request_id}" if len(rows) == limit else None
+    return answer(answers.Page(items, cursor))
+
+
+async def timeline(call: Call) -> Response:
+    """What happened when, the oldest first unless the newest are asked for."""
+    entity, limit, after = call.entity, call.limit, call.kind_place
+    since, until = call.query.moment("from"), call.query.moment("to")
+    newest = call.choice("order", Order) == "newest"
+    rows = await call.parts.db.read(
+        lambda conn: overview.timeline(conn, entity, since=since, until=until, newest=newest, limit=limit, after=after)
+    )
+    cursor = f"{to_text(rows[-1].time)}~{rows[-1].id}~{rows[-1].kind}" if len(rows) == limit else None
+    return answer(answers.Page([_happening(row) for row in rows], cursor))
+
+
+async def growth(call: Call) -> Response:
+    """How many turns and facts were stored on each of the last days."""
+    entity, days = call.entity, call.query.number("days", 90, 1, MOST_DAYS)
+    midnight = call.parts.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    since = midnight - timedelta(days=days - 1)
+    rows = await call.parts.db.read(lambda conn: overview.growth(conn, entity, since))
+    return answer(answers.Growth([answers.Day(row.day, row.turns, row.facts) for row in rows]))
+
+
+async def get_hygiene(call: Call) -> Response:
+    """How many facts say the same twice, went stale, were never recalled, ended or are held back."""
+    entity, first = call.entity, call.query.number("limit", FIRST, 1, 500)
+    facts = await call.parts.db.read(lambda conn: overview.conditions(conn, entity))
+    found = await asyncio.to_thread(
+        hygiene.look, facts, call.parts.clock.now()
+    )  # of thousands, some tenths of a second
+
+    def some(ids: list[str]) -> answers.Found:
+        return answers.Found(len(ids), ids[:first])
+
+    return answer(
+        answers.Hygiene(
+            answers.Duplicates(len(found.duplicates), found.duplicates[:first]),
+            some(found.stale),
+            some(found.never_recalled),
+            some(found.expired),
+            some(found.quarantined),
+        )
+    )
+
+
+def _happening(row: overview.Happening) -> answers.Happening:
+    by = answers.Mention(row.by_id, row.by_text) if row.by_id is not None and row.by_text is not None else None
+    return answers.Happening(row.time, row.kind, row.id, row.text, row.status, row.dated_by, by)
+
+
+def _title(opening: str | None) -> str | None:
+    """The first words, cut between two of them."""
+    if opening is None:
+        return None
+    words = " ".join(opening.split())
+    if len(words) <= TITLE:
+        return words
+    cut = words[:TITLE]
+    return (cut.rpartition(" ")[0] if " " in cut[TITLE // 2 :] else cut) + "…"
