@@ -15,6 +15,7 @@ from memproxy.commands.bench import bench
 from memproxy.commands.console import out, tell
 from memproxy.commands.disputes import collisions, contradictions
 from memproxy.commands.explain import explain
+from memproxy.commands.exporting import export
 from memproxy.commands.importing import bring
 from memproxy.commands.jobs import jobs
 from memproxy.commands.models import models
@@ -48,6 +49,7 @@ app.add_typer(entities.app)
 app.command()(reembed)
 app.command()(explain)
 app.command("import")(bring)
+app.command()(export)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from memproxy.archive.exporting import Form, exported
 from memproxy.assembly.hop_mark import HopMark
 from memproxy.assembly.live import Live
 from memproxy.assembly.opening import Opening, told
@@ -290,6 +291,10 @@ class Parts:
         async with self.recaller.asked(query, now=self.clock.now(), floor=False) as question:
             found = await self.recaller.find(entity, question, kinds=kinds or None, floor=False)
         return list(found.scored[:limit])
+
+    async def export(self, entity: Entity, form: Form) -> AsyncIterator[bytes]:
+        """Everything that is remembered of an entity as the bytes of a file. Raises Problem 404, StoreError."""
+        return await exported(self.db, entity, form, self.clock.now())
 
     def changed(self, entity: Entity) -> None:
         """Rows of an entity changed by hand: passages may lack vectors, jobs may be due."""

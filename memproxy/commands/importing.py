@@ -33,18 +33,15 @@ def bring(
     json_output: JsonOption = False,
 ) -> None:
     """Bring in conversations and facts from elsewhere, with their own dates; the same again changes nothing."""
-    from memproxy.importing.bringing import Importer, Wish
-    from memproxy.importing.formats import named, records
-    from memproxy.importing.reading import values
+    from memproxy.importing.bringing import Wish
+    from memproxy.importing.door import bring_file
 
-    fixed = named(form) if form is not None else None
     wish = Wish(learn, moment("--date", date), dry_run)
 
     async def work(parts: Parts, who: Entity) -> tuple[Report, bool]:
-        importer = Importer(parts, who, wish)
         with _bar() as bar:
             task = bar.add_task("reading", total=None)
-            report = await importer.bring(records(values(file), fixed), lambda: bar.advance(task))
+            report = await bring_file(parts, who, file, wish, form, lambda count: bar.advance(task, count))
             bar.update(task, total=bar.tasks[0].completed)
             if not dry_run:
                 await _vectors(parts, bar)
@@ -93,12 +90,14 @@ def _show(report: Report, json_output: bool, dry: bool, waits: bool) -> None:
 
 
 def _counts(report: Report, dry: bool) -> Iterator[tuple[str, Any]]:
+    yield "read as", ", ".join(report.formats) or None
     yield "conversations", report.conversations
     yield "turns", report.turns
     yield "statements", report.statements
     if not dry:
         yield "new turns", report.new_turns
         yield "new facts", report.new_facts
+    yield from report.others.items()
     yield "left out", report.left_out
     yield "empty", report.empty
     for label, when in (("from", report.earliest), ("until", report.latest)):

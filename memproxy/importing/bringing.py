@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -22,6 +22,7 @@ APART = timedelta(milliseconds=1)  # between messages without times: "ok" said t
 class Report:
     """What a file held and what became of it."""
 
+    formats: list[str] = field(default_factory=list)  # as which it was read
     conversations: int = 0
     turns: int = 0
     statements: int = 0
@@ -31,9 +32,16 @@ class Report:
     known_facts: int = 0
     left_out: int = 0  # messages that nobody said
     empty: int = 0  # conversations without a word
+    others: dict[str, int] = field(default_factory=dict)  # rows of further kinds, of a memory's own file
+    new_others: int = 0
     earliest: datetime | None = None
     latest: datetime | None = None
     broken: list[Broken] = field(default_factory=list)
+
+    def read_as(self, name: str) -> None:
+        """A part of it was read as this format."""
+        if name not in self.formats:
+            self.formats.append(name)
 
     def dated(self, when: datetime) -> None:
         """Widen the time that the file covers."""
@@ -85,24 +93,30 @@ class Importer:
         self._parts = parts
         self._entity = entity
         self._wish = wish
+        self._waiting: list[Statement] = []
         self.report = Report()
 
-    async def bring(self, found: Iterator[Record], told: Callable[[], None]) -> Report:
-        """Everything that was found; `told` is called after each record."""
-        waiting: list[Statement] = []
+    async def bring(self, found: Iterable[Record]) -> Report:
+        """Everything that was found."""
+        await self.take(found)
+        return await self.finish()
+
+    async def take(self, found: Iterable[Record]) -> None:
+        """Some of what there is."""
         for record in found:
             match record:
                 case Conversation():
                     await self._conversation(record)
                 case Statement():
-                    waiting.append(record)
+                    self._waiting.append(record)
                 case Broken():
                     self.report.broken.append(record)
-            if len(waiting) >= STATEMENTS_AT_ONCE:
-                await self._statements(waiting)
-                waiting = []
-            told()
-        await self._statements(waiting)
+            if len(self._waiting) >= STATEMENTS_AT_ONCE:
+                await self._statements()
+
+    async def finish(self) -> Report:
+        """What is left, after the last of it; what became of all."""
+        await self._statements()
         return self.report
 
     async def _conversation(self, conversation: Conversation) -> None:
@@ -135,8 +149,8 @@ class Importer:
             self.report.known_turns += len(part) - brought.new
         self._parts.changed(self._entity)
 
-    async def _statements(self, statements: Sequence[Statement]) -> None:
-        report = self.report
+    async def _statements(self) -> None:
+        report, statements, self._waiting = self.report, self._waiting, []
         now = self._parts.clock.now()
         drafts = []
         for statement in statements:

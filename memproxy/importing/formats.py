@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -14,6 +14,7 @@ from memproxy.importing.messages import CONVERSATIONS, MESSAGES
 from memproxy.importing.records import Broken, Format, Raw, Record
 from memproxy.importing.statements import MEM0, OPENMEMORY, ZEP
 
+OURS = "memory"  # what `memproxy export` writes; read line by line, not as values
 FORMATS = (CHATGPT, CLAUDE, LOCOMO, LONGMEMEVAL, CONVERSATIONS, MESSAGES, MEM0, ZEP, OPENMEMORY)
 
 
@@ -21,7 +22,8 @@ def named(name: str) -> Format:
     """The format of that name. Raises SettingsError."""
     found = next((known for known in FORMATS if known.name == name), None)
     if found is None:
-        raise SettingsError(f"--format: {name!r}; one of {', '.join(known.name for known in FORMATS)}")
+        names = (OURS, *(known.name for known in FORMATS))
+        raise SettingsError(f"--format: {name!r}; one of {', '.join(names)}")
     return found
 
 
@@ -30,10 +32,13 @@ def recognised(value: Any) -> Format | None:
     return next((known for known in FORMATS if known.knows(value)), None)
 
 
-def records(values: Iterable[Raw | Broken], fixed: Format | None = None) -> Iterator[Record]:
-    """What the values hold, each read as what it looks like, or all as one format."""
+def records(
+    values: Iterable[Raw | Broken], fixed: Format | None = None, told: Callable[[str], None] = lambda name: None
+) -> Iterator[Record]:
+    """What the values hold, each read as what it looks like, or all as one format; `told` is given their names."""
     for of, part in groupby(values, lambda raw: None if isinstance(raw, Broken) else fixed or recognised(raw.value)):
         if of is not None:
+            told(of.name)
             yield from of.read(raw for raw in part if isinstance(raw, Raw))
             continue
         for raw in part:

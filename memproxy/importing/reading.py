@@ -18,21 +18,22 @@ _BESIDE = frozenset(
 )
 
 
-def values(path: Path) -> Iterator[Raw | Broken]:
+def values(path: Path, largest: int = LARGEST_MEMBER) -> Iterator[Raw | Broken]:
     """Every value of a file: the elements of a JSON array, the lines of a JSONL file, the one object of another.
 
-    A folder stands for the files in it, in the order of their names. Raises SettingsError for what cannot be opened.
+    A folder stands for the files in it, in the order of their names. `largest` is how many bytes a file in an archive
+    may have unpacked, and all of them together. Raises SettingsError for what cannot be opened.
     """
     if path.is_dir():
         found = sorted(child for child in path.rglob("*") if child.suffix.lower() in (*_SUFFIXES, ".zip"))
         if not found:
             raise SettingsError(f"{path}: no .json, .jsonl or .zip file in it")
         for child in found:
-            yield from values(child)
+            yield from values(child, largest)
         return
     try:
         if zipfile.is_zipfile(path):
-            yield from _archived(path)
+            yield from _archived(path, largest)
         else:
             yield from parsed(path.name, path.read_bytes())
     except OSError as error:
@@ -41,17 +42,19 @@ def values(path: Path) -> Iterator[Raw | Broken]:
         raise SettingsError(f"{path}: a damaged archive ({error})") from None
 
 
-def _archived(path: Path) -> Iterator[Raw | Broken]:
+def _archived(path: Path, largest: int) -> Iterator[Raw | Broken]:
+    left = largest
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             inner = PurePosixPath(member.filename)
             if member.is_dir() or inner.suffix.lower() not in _SUFFIXES or inner.stem.lower() in _BESIDE:
                 continue
-            if member.file_size > LARGEST_MEMBER:
+            if member.file_size > left:
                 yield Broken(member.filename, "too large to be read")
             elif member.flag_bits & 1:
                 yield Broken(member.filename, "encrypted")
             else:
+                left -= member.file_size
                 yield from parsed(member.filename, archive.read(member))
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memproxy.assembly.parts import DryRun
+from memproxy.importing.bringing import Report
 from memproxy.lifecycle.disputes import Standing
 from memproxy.model import BlockItem, ContextBlock, Fact, Job, Receipt, Scored, Turn
 from memproxy.recall.explaining import Weighed
@@ -26,6 +27,7 @@ FACT_FIELDS = (
     "embedding_model"
 ).split()
 
+MOST_SKIPPED = 1000  # parts of a file that are told one by one
 VERIFIED_AT = 3  # times said again, from which a sure fact of anybody's counts as verified
 CONFIDENT = 0.8
 STATED = 0.9  # confidence from which the person's word is no longer what was extracted from it
@@ -207,6 +209,26 @@ def candidate(row: Weighed, block: ContextBlock | None) -> dict[str, Any]:
         "coverage": round(row.coverage, 6),
         "cosine": None if row.cosine is None else round(row.cosine, 6),
         "reasons": {name: round(value, 6) for name, value in row.reasons.items()},
+    }
+
+
+def imported(row: Report, dry: bool) -> dict[str, Any]:
+    """What a file held and what became of it."""
+    new = {} if dry else {"new": {"turns": row.new_turns, "facts": row.new_facts, "others": row.new_others}}
+    return {
+        "dry_run": dry,
+        "formats": row.formats,
+        "conversations": row.conversations,
+        "turns": row.turns,
+        "facts": row.statements,
+        "others": row.others,
+        **new,
+        "left_out": row.left_out,
+        "empty": row.empty,
+        "from": plain(row.earliest),
+        "until": plain(row.latest),
+        "skipped": [{"where": part.where, "reason": part.reason} for part in row.broken[:MOST_SKIPPED]],
+        "skipped_total": len(row.broken),
     }
 
 

@@ -35,6 +35,14 @@ async def ensure(conn: Connection, entity: Entity, now: datetime) -> None:
         await conn.run("meta_put_new", key=_NAMED_SEEN, value="1")
 
 
+async def know(conn: Connection, entity: Entity, first_seen: datetime, last_seen: datetime) -> None:
+    """Know an entity that was seen before, elsewhere."""
+    seen = {"first_seen": first_seen, "last_seen": last_seen}
+    await conn.run("archive_entity_put", **scoped(entity), **seen, revision=secrets.randbelow(1 << 31))
+    if entity.name != SHARED:
+        await conn.run("meta_put_new", key=_NAMED_SEEN, value="1")
+
+
 async def named_seen(conn: Connection) -> bool:
     """Whether an entity other than the shared one was ever known, even if it has been erased since."""
     return await meta.get(conn, _NAMED_SEEN) is not None

@@ -16,7 +16,13 @@ from typing import Any
 from memproxy.errors import StoreError
 
 _HEAD = re.compile(r"^-- name: (\w+)\n-- (.+)\n", re.MULTILINE)
-_COMMON = ("queries.sql", "queries_people.sql", "queries_profile.sql", "queries_overview.sql")
+_COMMON = (
+    "queries.sql",
+    "queries_people.sql",
+    "queries_profile.sql",
+    "queries_overview.sql",
+    "queries_archive.sql",
+)
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 

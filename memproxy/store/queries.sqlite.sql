@@ -370,3 +370,39 @@ WHERE a.tenant = :tenant AND a.entity = :entity ORDER BY a.id DESC LIMIT :limit;
 -- name: erase_artifacts
 -- Erasure: where code and data stood.
 DELETE FROM artifacts WHERE tenant = :tenant AND entity = :entity;
+
+-- name: archive_there
+-- Which of the given ids (a JSON array) an entity has in a table.
+SELECT t.id FROM json_each(:ids) i
+CROSS JOIN {table} t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value;
+
+-- name: archive_elsewhere
+-- Whether any of the given ids (a JSON array) is another entity's in a table.
+SELECT 1 AS found FROM entities e
+CROSS JOIN json_each(:ids) i
+CROSS JOIN {table} t ON t.tenant = e.tenant AND t.entity = e.entity AND t.id = i.value
+WHERE NOT (e.tenant = :tenant AND e.entity = :entity) LIMIT 1;
+
+-- name: archive_spans
+-- Where erased facts stood in the given turns (a JSON array of ids).
+SELECT h.turn_id, h.start, h."end" FROM json_each(:ids) i
+CROSS JOIN hidden_spans h ON h.tenant = :tenant AND h.entity = :entity AND h.turn_id = i.value
+ORDER BY h.turn_id, h.start, h."end";
+
+-- name: archive_changes
+-- What happened to the given facts (a JSON array of ids), in order.
+SELECT c.fact_id, c.number, c.time, c.kind, c.reason, c.before, c.after FROM json_each(:ids) i
+CROSS JOIN fact_changes c ON c.tenant = :tenant AND c.entity = :entity AND c.fact_id = i.value
+ORDER BY c.fact_id, c.number;
+
+-- name: archive_repeated
+-- Which sessions said the given facts again (a JSON array of ids).
+SELECT r.fact_id, r.session_id, r.time FROM json_each(:ids) i
+CROSS JOIN fact_reinforcements r ON r.tenant = :tenant AND r.entity = :entity AND r.fact_id = i.value
+ORDER BY r.fact_id, r.time, r.session_id;
+
+-- name: archive_words
+-- The keyed hashes of what was denied (a JSON array of ids).
+SELECT w.denied_id, w.hash, w.size FROM json_each(:ids) i
+CROSS JOIN denied_words w ON w.tenant = :tenant AND w.entity = :entity AND w.denied_id = i.value
+ORDER BY w.denied_id, w.hash;

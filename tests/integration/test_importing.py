@@ -45,7 +45,7 @@ def held(value: Any) -> Iterable[Record]:
 
 async def bring(world: World, value: Any, who: str = "Bo", **wish: Any) -> Report:
     assert world.app is not None
-    return await Importer(world.app.parts, Entity(who), Wish(**wish)).bring(iter(held(value)), lambda: None)
+    return await Importer(world.app.parts, Entity(who), Wish(**wish)).bring(held(value))
 
 
 async def test_conversations_keep_their_words_dates_and_order_and_are_recalled(world: World) -> None:

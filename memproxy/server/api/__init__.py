@@ -12,6 +12,7 @@ from memproxy.server.access import Access
 from memproxy.server.api import (
     disputes,
     entities,
+    export,
     facts,
     overview,
     page,
@@ -49,6 +50,8 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/memproxy/v1/entities/{entity}/timeline", overview.timeline),
     ("GET", "/memproxy/v1/entities/{entity}/growth", overview.growth),
     ("GET", "/memproxy/v1/entities/{entity}/hygiene", overview.get_hygiene),
+    ("GET", "/memproxy/v1/entities/{entity}/export", export.export),
+    ("POST", "/memproxy/v1/entities/{entity}/import", export.import_file),
     ("GET", "/memproxy/v1/entities/{entity}/facts", facts.list_facts),
     ("POST", "/memproxy/v1/entities/{entity}/facts", facts.create_fact),
     ("GET", "/memproxy/v1/entities/{entity}/facts/{fact}", facts.get_fact),
