@@ -26,29 +26,33 @@ async function one(page, entity, session) {
   const receipts = (await get(of(entity, "receipts"), { session, limit: 500 })).items.reverse();
   await paged(list, async (cursor) => {
     const { items, next_cursor: next } = await get(of(entity, "turns"), { session, limit: 100, cursor });
+    const asked = items.filter((turn) => turn.role === "user");
     const nodes = items.flatMap((turn) => {
-      const before = turn.role === "user" ? receipts.splice(0, upTo(receipts, turn.time)) : [];
-      return [...before.map(injected), said(entity, turn)];
+      const following = asked[asked.indexOf(turn) + 1];
+      const got = turn.role === "user" && (following || !next) ? before(receipts, following) : [];
+      return [said(entity, turn), ...got.map(injected)];
     });
-    if (!next) nodes.push(...receipts.splice(0).map(injected));
     return { nodes, next };
   }, "Show what was said next");
 }
 
-/** How many receipts are of requests up to that turn. */
-const upTo = (receipts, time) => receipts.filter((row) => new Date(row.time) <= new Date(time)).length;
+/** Take the receipts of what was asked before a turn; of all, where none follows. */
+function before(receipts, turn) {
+  const count = turn ? receipts.filter((row) => new Date(row.time) < new Date(turn.time)).length : receipts.length;
+  return receipts.splice(0, count);
+}
 
 function said(entity, turn) {
   const box = h("article", { class: `turn ${turn.role}`, "aria-label": `${turn.name ?? turn.role}, ${full(turn.time)}` },
-    h("p", { class: "quiet" }, h("strong", {}, turn.name ?? { user: "The person", assistant: "The assistant" }[turn.role] ?? turn.role), " ",
+    h("header", { class: "quiet" }, h("span", {}, h("strong", {}, turn.name ?? { user: "The person", assistant: "The assistant" }[turn.role] ?? turn.role), " ",
       h("time", { datetime: turn.time }, full(turn.time)), !turn.complete && " · broke off"),
-    h("p", { class: "said" }, turn.content),
-    h("div", { class: "actions" }, button("Remove", async () => {
-      if (!(await confirmed("Remove this turn?", "It is removed for good, with the facts that stand on it.", "Remove"))) return;
-      await remove(of(entity, "turns", turn.id));
-      box.remove();
-      toast("Removed for good.");
-    }, { class: "plain" })));
+      button("Remove", async () => {
+        if (!(await confirmed("Remove this turn?", "It is removed for good, with the facts that stand on it.", "Remove"))) return;
+        await remove(of(entity, "turns", turn.id));
+        box.remove();
+        toast("Removed for good.");
+      }, { class: "plain" })),
+    h("p", { class: "said" }, turn.content));
   return box;
 }
 

@@ -10,7 +10,7 @@ const KEPT = 200; // requests on the page
 const WAIT = 20; // seconds that a question for news stays open
 
 export async function view(page, entity) {
-  const rows = h("tbody"), tiles = h("div", { class: "tiles" }), plots = h("div", { class: "plots" }), queue = h("div"), clean = h("div");
+  const rows = h("tbody"), tiles = h("div", { class: "tiles" }), latency = h("div"), growth = h("div", { class: "plots" }), queue = h("div"), clean = h("div");
   const state = h("p", { class: "quiet", role: "status" });
   const seen = [];
   const stop = new AbortController();
@@ -39,25 +39,25 @@ export async function view(page, entity) {
   }
 
   async function around() {
-    const [stats, jobs, growth, hygiene] = await Promise.all([
-      get("stats"), get("jobs", { state: "dead,running,pending" }), entity ? get(of(entity, "growth"), { days: 90 }) : { items: [] },
-      entity ? get(of(entity, "hygiene")) : null,
-    ]);
+    const [stats, jobs] = await Promise.all([get("stats"), get("jobs", { state: "dead,running,pending" })]);
     fill(tiles, figures(stats));
     fill(queue, h("h2", {}, "Background work"), jobs.items.length ? h("ul", { class: "jobs" }, jobs.items.map((row) => job(row, around))) : h("p", { class: "quiet" }, "Nothing waits."));
-    fill(plots,
-      plot("Memory's own time, request by request", seen.filter((row) => row.ms !== null).map((row) => [clock(row.time), row.ms]), " ms"),
-      entity && plot(`Turns of ${entity}, day by day`, growth.items.map((row) => [row.day, row.turns])),
-      entity && plot(`Facts of ${entity}, day by day`, growth.items.map((row) => [row.day, row.facts])));
-    fill(clean, hygiene && tidiness(entity, hygiene));
+    fill(latency, plot("Memory's own time, request by request", seen.filter((row) => row.ms !== null).map((row) => [clock(row.time), row.ms]), " ms"));
+  }
+
+  /** How a memory has grown and how tidy it is: looked at once, since it takes the server some work. */
+  async function condition() {
+    const [{ days }, hygiene] = await Promise.all([get(of(entity, "growth"), { days: 90 }), get(of(entity, "hygiene"))]);
+    fill(growth, plot(`Turns of ${entity}, day by day`, days.map((row) => [row.day, row.turns])), plot(`Facts of ${entity}, day by day`, days.map((row) => [row.day, row.facts])));
+    fill(clean, tidiness(entity, hygiene));
   }
 
   fill(page, h("h1", {}, "Live"), state, tiles,
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Requests" }, h("table", {}, h("caption", {}, "Requests, newest first"),
       h("thead", {}, h("tr", {}, ["Time", "Whose", "Format", "Status", "Memory", "Items", "Tokens", "Memory ms", "First byte ms"].map((head) => h("th", { scope: "col" }, head)))), rows)),
-    queue, clean, plots);
+    latency, queue, clean, growth);
   try {
-    await around();
+    await Promise.all([around(), entity && condition()]);
     follow();
   } catch (error) {
     fill(state, told(error));
@@ -76,25 +76,32 @@ function request(row) {
   const cells = [
     h("time", { datetime: row.time, title: full(row.time) }, clock(row.time)), row.entity ?? "–", row.format ?? "–", row.status ?? "–",
     row.memory === "injected" ? h("a", { href: link("why", row.entity ?? "", row.request_id) }, "injected") : `${row.memory ?? "–"}${row.reason ? `: ${row.reason}` : ""}`,
-    row.items ?? "–", row.tokens ?? "–", row.ms ?? "–", row.ttfb_ms ?? "–",
+    row.items ?? "–", row.tokens ?? "–", short(row.ms), short(row.ttfb_ms),
   ];
   return h("tr", {}, cells.map((cell) => h("td", {}, cell)));
 }
 
-function figures(stats) {
-  const counted = (of) => Object.entries(of ?? {}).filter(([, count]) => count).map(([name, count]) => `${name} ${count}`).join(", ") || "none";
-  const { today = {}, queue = {}, latency = {} } = stats;
+function figures({ queue, today, since_start: since, latency, rss_bytes: rss, store_bytes: store, uptime_seconds: uptime }) {
+  const waiting = (state) => Object.values(queue).reduce((sum, states) => sum + (states[state] ?? 0), 0);
+  const counted = (by) => Object.entries(by ?? {}).filter(([, count]) => count).map(([name, count]) => `${name} ${count}`).join(", ") || "none";
   const tile = (label, value) => h("div", { class: "tile" }, h("strong", {}, value), h("span", {}, label));
   return [
-    tile("waiting, running, failed", `${queue.pending ?? 0} · ${queue.running ?? 0} · ${queue.dead ?? 0}`),
-    tile("model calls today", today.budget ? `${today.calls} of ${today.budget}` : String(today.calls ?? 0)),
-    tile("tokens today", ((today.input_tokens ?? 0) + (today.output_tokens ?? 0)).toLocaleString("en")),
-    today.cost !== undefined && today.cost !== null && tile("spent today", `$${today.cost.toFixed(4)}`),
-    tile("memory p50 · p99", latency.memory_ms ? `${latency.memory_ms.p50} · ${latency.memory_ms.p99} ms` : "–"),
-    tile("skipped", counted(stats.skipped)),
-    tile("not stored, by reason", counted(stats.rejected)),
+    tile("jobs waiting · running · failed", ["pending", "running", "dead"].map(waiting).join(" · ")),
+    tile("model calls today", `${today.calls} of ${today.calls_limit}`),
+    tile("tokens today", (today.input_tokens + today.output_tokens).toLocaleString("en")),
+    today.cost !== null && tile("spent today", `$${today.cost.toFixed(4)}`),
+    latency.memory_ms?.p50 !== undefined && tile("memory p50 · p99", `${short(latency.memory_ms.p50)} · ${short(latency.memory_ms.p99)} ms`),
+    tile("memory of the process · database", `${megabytes(rss)} · ${megabytes(store)} MB`),
+    tile("running", `${Math.round(uptime / 60)} min`),
+    tile("injected", since.injected.toLocaleString("en")),
+    tile("skipped, by reason", counted(since.skipped)),
+    tile("not stored, by reason", counted(since.rejected)),
   ];
 }
+
+const short = (ms) => (ms === null || ms === undefined ? "–" : ms.toFixed(1));
+
+const megabytes = (bytes) => Math.round((bytes ?? 0) / 1e6).toLocaleString("en");
 
 function job(row, again) {
   return h("li", { class: row.state }, h("span", { class: "mark" }, row.state), ` ${row.kind} of ${row.entity ?? "–"}, `, full(row.due_at ?? row.created_at),

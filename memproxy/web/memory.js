@@ -78,7 +78,7 @@ export async function view(page, entity) {
 
 function adding(entity, refresh) {
   const text = h("input", { required: true, maxlength: 2000, autocomplete: "off", placeholder: "Is allergic to walnuts" });
-  const tag = h("input", { autocomplete: "off", maxlength: 60, placeholder: "health" });
+  const tag = h("input", { autocomplete: "off", maxlength: 60, placeholder: "medical" });
   const form = h("form", { onsubmit: add }, field("What is to be remembered", text), field("Tag", tag), h("button", { type: "submit", class: "main" }, "Add"));
   const details = h("details", { class: "adding" }, h("summary", {}, "Add a memory"), form);
   async function add(event) {

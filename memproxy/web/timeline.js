@@ -22,6 +22,7 @@ export async function view(page, entity) {
       }
       events.append(h("li", { class: item.status ?? "" }, h("time", { datetime: item.time }, day(item.time)), " ",
         h("span", { class: "mark" }, item.kind), " ", h("span", { class: "text" }, item.text),
+        item.by && h("span", { class: "quiet" }, " → ", h("span", { class: "text" }, item.by.text)),
         item.status && item.status !== "current" && h("span", { class: "quiet" }, ` (${item.status})`)));
     }
     if (!items.length && !cursor) nodes.push(h("p", { class: "quiet" }, "Nothing with a date yet."));
