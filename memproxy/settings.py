@@ -192,7 +192,11 @@ class Recall(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     threshold: Share | None = None  # None: calibrated per embedder
     summary_limit: Count = 5
     summary_threshold: Share = 0.3
-    profile: Literal["auto", "gather", "pinpoint"] = "auto"
+    profile: Literal["default", "gather", "pinpoint", "auto"] = "default"  # how deep a question goes
+    fusion: Literal["weighted", "rrf", "linear"] = "weighted"  # how words and meaning are put together
+    mmr: Share = 0.0  # how much what is like something better loses by that
+    recency: Share = 0.0  # how much of the score goes by age …
+    recency_days: Positive = 90  # … of which nothing is left after so long
     decay: bool = True  # facts weigh less with age unless they matter or are said again
     resident: Count = 20_000  # passages kept in memory, of those who spoke last; about 3 kB each
 

@@ -11,7 +11,7 @@ from typing import Any
 from memproxy.model import Candidate, Fact, Scored
 from memproxy.recall.evidence import gather
 from memproxy.recall.query import named, read_query
-from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, rank
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, PLAIN, Manner, Weights, rank
 from memproxy.recall.terms import index_terms
 
 START = datetime(2024, 3, 15, 9, tzinfo=UTC)
@@ -88,6 +88,7 @@ def ranked(
     *,
     floor: float | None = None,
     weights: Weights = DEFAULT_WEIGHTS,
+    manner: Manner = PLAIN,
     limit: int = 100,
     speakers: Sequence[str] = (),
 ) -> list[Scored]:
@@ -102,4 +103,4 @@ def ranked(
         average_length=sum(lengths) / len(lengths) if lengths else 0.0,
     )
     query = replace(query, named=named(query.text, speakers))
-    return rank(query, evidence, floor=floor, weights=weights, limit=limit)
+    return rank(query, evidence, floor=floor, weights=weights, manner=manner, limit=limit)

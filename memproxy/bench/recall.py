@@ -1,7 +1,8 @@
 """`memproxy bench recall`: how much of the evidence for labelled questions recall brings, and in how few tokens.
 
 The product's own store, index, search and ranking answer, in this process, with one configuration for all data.
-Beside it, mechanisms can be taken out one by one (`--without`), all asked over the same stored vectors.
+Beside it, mechanisms can be taken out one by one (`--without`) or set otherwise (`--with`), all asked over the same
+stored vectors.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rich.console import Console
 from rich.progress import Progress
@@ -24,8 +25,9 @@ from memproxy.bench.scoring import score
 from memproxy.bench.searched import SearchedMemory, kept_or_temporary, moment, searched_memory
 from memproxy.bench.sources import read
 from memproxy.errors import SettingsError
-from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, PLAIN, Manner, Weights
 from memproxy.recall.recall import Recaller
+from memproxy.recall.weights import Fusion, ProfileName
 
 FULL = "all"  # mechanisms, as they are by default
 FLOOR = "floor"  # the bar of relevance: without it every question gets its best matches, as in an explicit search
@@ -38,6 +40,7 @@ class Plan:
 
     data: Sequence[Path]
     without: Sequence[str] = ()  # each is a run of its own; names joined by + are taken out together
+    changed: Sequence[str] = ()  # NAME=VALUE, a run each; several joined by +
     conversations: int | None = None
     store: Path | None = None  # kept, so that a later run need not embed everything again
     json: Path | None = None
@@ -52,6 +55,7 @@ class Variant:
     name: str
     weights: Weights = DEFAULT_WEIGHTS
     floor: bool = True
+    manner: Manner = PLAIN
 
 
 @dataclass
@@ -67,8 +71,11 @@ class Run:
     )  # for each memory, the share of needless requests that got nothing
 
 
-def variants(without: Sequence[str]) -> list[Variant]:
-    """The full configuration and those without something. Raises SettingsError for a mechanism nobody knows."""
+def variants(without: Sequence[str], changed: Sequence[str] = ()) -> list[Variant]:
+    """The full configuration, those without something, and those with something else.
+
+    Raises SettingsError for a mechanism nobody knows.
+    """
     found = [Variant(FULL)]
     for said in without:
         names = said.split("+")
@@ -77,12 +84,37 @@ def variants(without: Sequence[str]) -> list[Variant]:
                 raise SettingsError(f"--without {name}: there is no such mechanism; known: {', '.join(MECHANISMS)}")
         off = {name: type(getattr(DEFAULT_WEIGHTS, name))(0) for name in names if name != FLOOR}
         found.append(Variant(f"without {said}", replace(DEFAULT_WEIGHTS, **off), FLOOR not in names))
+    for said in changed:
+        weights, manner = DEFAULT_WEIGHTS, PLAIN
+        for one in said.split("+"):
+            name, value = _changed(one)
+            if name in MECHANISMS:
+                weights = replace(weights, **{name: value})
+            else:
+                manner = replace(manner, **{name: value})
+        found.append(Variant(f"with {said}", weights, manner=manner))
     return found
+
+
+def _changed(said: str) -> tuple[str, Any]:
+    """A weight, or a setting of the ranking, and its value. Raises SettingsError."""
+    name, _, text = said.partition("=")
+    known: dict[str, Any] = {**asdict(DEFAULT_WEIGHTS), **asdict(PLAIN)}
+    if name not in known:
+        raise SettingsError(f"--with {said}: there is no {name}; known: {', '.join(known)}")
+    try:
+        value: Any = type(known[name])(text)
+    except ValueError:
+        raise SettingsError(f"--with {said}: {text!r} is no number") from None
+    choices = {"fusion": get_args(Fusion), "profile": get_args(ProfileName)}.get(name)
+    if choices is not None and value not in choices:
+        raise SettingsError(f"--with {said}: choose among {', '.join(choices)}")
+    return name, value
 
 
 async def measure(plan: Plan, console: Console) -> int:
     """Run the benchmark and report; the exit code. Raises SettingsError."""
-    chosen = variants(plan.without)
+    chosen = variants(plan.without, plan.changed)
     data = [_first(read(path), plan.conversations) for path in plan.data]
     before = recall_report.read(plan.compare) if plan.compare is not None else None
     with kept_or_temporary(plan.store) as folder:
@@ -112,7 +144,7 @@ async def measured(memory: SearchedMemory, data: Sequence[Dataset], chosen: Sequ
             for variant in chosen:
                 asking = progress.add_task(f"{one.name}: {variant.name}", total=len(one.conversations))
                 runs.append(Run(one.name, variant.name))
-                recaller = memory.asking(variant.weights)
+                recaller = memory.asking(variant.weights, variant.manner)
                 try:
                     for conversation in one.conversations:
                         if variant.name == FULL:

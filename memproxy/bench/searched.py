@@ -32,7 +32,7 @@ from memproxy.lifecycle.curation import PastTurn
 from memproxy.lifecycle.embedding import Indexer
 from memproxy.model import EmbedderInfo, Entity, Scored
 from memproxy.recall.explaining import Weighed
-from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, PLAIN, Manner, Weights
 from memproxy.recall.recall import Found, Recaller
 from memproxy.settings import Settings
 from memproxy.settings_sources import load
@@ -88,9 +88,10 @@ class SearchedMemory:
         self._recorded: dict[str, dict[str, list[str]]] = {}  # by conversation: our ids of turns to those in the file
         self.recaller = self.asking()
 
-    def asking(self, weights: Weights = DEFAULT_WEIGHTS) -> Recaller:
+    def asking(self, weights: Weights = DEFAULT_WEIGHTS, manner: Manner = PLAIN) -> Recaller:
         """A way to ask this memory."""
-        return Recaller(self.parts.db, Embedders(self.embedder), self.parts.settings, self.parts.metrics, weights)
+        parts = self.parts
+        return Recaller(parts.db, Embedders(self.embedder), parts.settings, parts.metrics, weights, manner)
 
     async def ingest(self, conversation: Recorded) -> int:
         """Store and embed a conversation, unless it is there; how many turns were new."""

@@ -34,6 +34,9 @@ def bench_recall(
     without: Annotated[
         list[str] | None, typer.Option(help="Also without this mechanism (several: joined by +), as often as wanted.")
     ] = None,
+    changed: Annotated[
+        list[str] | None, typer.Option("--with", help="Also with this set otherwise: NAME=VALUE, several joined by +.")
+    ] = None,
     conversations: Annotated[int | None, typer.Option(help="Only the first so many of each.")] = None,
     store: Annotated[Path | None, typer.Option(file_okay=False, help="Keep the store here for a later run.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", dir_okay=False, help="Write the whole result.")] = None,
@@ -45,7 +48,7 @@ def bench_recall(
     """Measure how much of the evidence for labelled questions recall brings, and in how few tokens."""
     from memproxy.bench.recall import Plan, measure
 
-    plan = Plan(data, tuple(without or ()), conversations, store, json_file, compare, html)
+    plan = Plan(data, tuple(without or ()), tuple(changed or ()), conversations, store, json_file, compare, html)
     raise typer.Exit(anyio.run(measure, plan, out))
 
 

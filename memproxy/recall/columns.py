@@ -32,6 +32,7 @@ _FIELDS = [
     ("speaker", "i8"),  # … and of speakers' names
     ("own", "?"),  # the person's own words
     ("wish", "?"),  # a standing wish of theirs
+    ("asks", "?"),  # ends in a question
     ("confidence", "f8"),
     ("chars", "i8"),
     ("day", "i8"),  # as `date.toordinal` numbers it
@@ -84,6 +85,7 @@ class Columns:
             self.speakers.setdefault(candidate.speaker, len(self.speakers)),
             own,
             own and is_standing_wish(candidate.text),
+            candidate.text.rstrip().endswith(("?", "？", "؟")),
             candidate.confidence,
             len(candidate.text),
             candidate.time.toordinal(),

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 
 from memproxy.model import Candidate
 from memproxy.recall.evidence import Evidence
+from memproxy.recall.profiles import profile_of
 from memproxy.recall.query import Query
-from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, rank
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, PLAIN, Manner, Weights, rank
 from memproxy.recall.relevance import related
 
 # found: offered to the block. unrelated: too little speaks for it. told: its turn says all its words.
@@ -37,22 +38,23 @@ def weighed(
     floor: float | None,
     limit: int,
     weights: Weights = DEFAULT_WEIGHTS,
+    manner: Manner = PLAIN,
     present: Collection[int] = (),
     overtaken: Collection[int] = (),
 ) -> list[Weighed]:
     """Every proposed passage, the found ones first. `present` and `overtaken` are ids of passages left out for that."""
     gone = {*present, *overtaken}
     left = evidence.only([row for row, c in enumerate(evidence.candidates) if c.passage_id not in gone])
-    found = rank(query, left, floor=floor, weights=weights, limit=len(left))
+    found = rank(query, left, floor=floor, weights=weights, manner=manner, limit=len(left))
     anyway = {
-        s.candidate.passage_id: s for s in rank(query, evidence, floor=None, weights=weights, limit=len(evidence))
+        s.candidate.passage_id: s
+        for s in rank(query, evidence, floor=None, weights=weights, manner=manner, limit=len(evidence))
     }
     ranked = {scored.candidate.passage_id: scored for scored in found}
     verdicts: dict[int, Verdict] = {id: "found" if place < limit else "limit" for place, id in enumerate(ranked)}
     if floor is not None and len(left):
-        verdicts |= {
-            c.passage_id: "unrelated" for c, may in _each(left, related(query, left, floor).tolist()) if not may
-        }
+        bar = floor + profile_of(manner.profile, query).raised
+        verdicts |= {c.passage_id: "unrelated" for c, may in _each(left, related(query, left, bar).tolist()) if not may}
     verdicts |= dict.fromkeys(present, "present")
     verdicts |= dict.fromkeys(overtaken, "overtaken")
     bm25 = evidence.score(evidence.counts(query.terms), evidence.weights(query.terms))

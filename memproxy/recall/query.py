@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from memproxy.recall.dates import When, dates_named
 from memproxy.recall.terms import fold_marks, query_terms
@@ -53,6 +53,18 @@ _TIMELINE = re.compile(
     r"quando|quanto tempo|hoelang|wanneer)\b|多久|什么时候|何时|いつ|何年|언제|когда|сколько времени",
     re.IGNORECASE,
 )
+_ELAPSED = re.compile(r"\bhow (?:long|many (?:hours|days|weeks|months|years))\b", re.IGNORECASE)
+# Asks for all of something, over many conversations.
+_GATHERS = re.compile(
+    r"\b(?:list|enumerate|summari[sz]e|recap|compare)\b|\b(?:all|every|each) (?:the|of|my|our|that|those|time|\w+s?)\b|"
+    r"\b(?:how many|how much|in total|altogether|overall|summary|overview|walk me through|across|throughout|so far|"
+    r"comparison|difference between|versus|what (?:kinds|types|sorts) of)\b|"
+    r"\b(?:alle[rns]?|sämtliche\w*|auflist\w*|liste|insgesamt|wie ?viele?|zusammenfass\w*|überblick|"
+    r"tous|toutes|combien|énumère|résum\w+|todos|todas|cuánt[oa]s?|enumera|resum\w+|tutt[ie]|quant[ie]|elenca|"
+    r"riassum\w+|quantos|quantas|lista|hoeveel|samenvatt\w*|opsomm\w*|все|всех|сколько|перечисл\w+)\b|"
+    r"所有|全部|列出|总共|总结|多少|すべて|一覧|まとめ|いくつ|모든|전부|목록|요약|몇 ",
+    re.IGNORECASE,
+)
 _ASSISTANT = re.compile(
     r"\b(?:you|your)\b(?:\s+\w+){0,3}?\s+\b(?:sa(?:y|id)|t(?:ell|old)|mention(?:ed)?|suggest(?:ed)?|recommend(?:ed)?|"
     r"advise[d]?|propose[d]?|g[ai]ve|explain(?:ed)?|answer(?:ed)?|reply|replied|list(?:ed)?|name[d]?|"
@@ -76,22 +88,30 @@ class Query:
     assistant: bool = False  # asks what the assistant said
     personal: bool = False  # asks about oneself ("where do I live?")
     oneself: bool = False  # has a word for oneself or one's own in it
+    gathers: bool = False  # asks for all of something
+    pinpoints: bool = False  # asks for one thing, or when or in what order something was
+    today: date | None = None
     shortened: bool = False
 
 
 def read_query(text: str, *, now: datetime) -> Query:
     """Read a message. `now` resolves "last week". Whom it names shows when it is known who is there (`named`)."""
     focused = focus(text)
+    timeline = _TIMELINE.search(focused) is not None
+    gathers = _GATHERS.search(focused) is not None and not (timeline and _ELAPSED.search(focused))
     return Query(
         text=focused,
         terms=tuple(query_terms(focused)),
         small_talk=is_small_talk(text),
         dates=dates_named(focused, now),
         past=_PAST.search(focused) is not None,
-        timeline=_TIMELINE.search(focused) is not None,
+        timeline=timeline,
         assistant=_ASSISTANT.search(focused) is not None,
         personal=is_personal(focused),
         oneself=_ONESELF.search(focused) is not None,
+        gathers=gathers,
+        pinpoints=not gathers and (timeline or _ASKS.search(focused) is not None),
+        today=now.date(),
         shortened=focused != text.strip(),
     )
 

@@ -18,9 +18,13 @@ from memproxy.model import Candidate, Entity, Fact, FactStatus, ItemKind, Scored
 from memproxy.recall.ageing import aged
 from memproxy.recall.evidence import Evidence, gather
 from memproxy.recall.explaining import Weighed, weighed
+from memproxy.recall.linked import BEST, FETCHED, things
+from memproxy.recall.linked import named as names_in
+from memproxy.recall.profiles import profile_of
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
-from memproxy.recall.ranking import DEFAULT_WEIGHTS, Weights, leading, rank
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, foremost, leading, rank
 from memproxy.recall.residents import Residents
+from memproxy.settings import Recall as RecallSettings
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import index, search
@@ -111,7 +115,9 @@ class Recaller:
         settings: Settings,
         metrics: Metrics,
         weights: Weights = DEFAULT_WEIGHTS,
+        manner: Manner | None = None,
     ) -> None:
+        """`manner` as the settings have it, unless another is given."""
         self._db = db
         self._embedders = embedders
         self._limit = settings.recall.limit
@@ -121,6 +127,7 @@ class Recaller:
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
         self._metrics = metrics
         self._weights = weights
+        self._manner = manner or manner_of(settings.recall)
         self._residents = Residents(db, embedders, settings.recall.resident)
         self._models: dict[Entity, str] = {}  # of those who were last seen to be searched by an earlier model
 
@@ -177,7 +184,8 @@ class Recaller:
             evidence = evidence.only(_worth_saying(evidence, said, superseded))
         if trace is not None:
             trace += self._weighed(query, proposed, evidence, said, bar)
-        scored = rank(query, evidence, floor=bar, weights=self._weights, limit=self._limit)
+        limit = profile_of(self._manner.profile, query).depth(self._limit)
+        scored = rank(query, evidence, floor=bar, weights=self._weights, manner=self._manner, limit=limit)
         facts = await self._whole(entity, scored)
         if self._ages and not query.past:
             scored = aged(scored, facts, question.now)
@@ -199,8 +207,9 @@ class Recaller:
             query,
             proposed,
             floor=bar,
-            limit=self._limit,
+            limit=profile_of(self._manner.profile, query).depth(self._limit),
             weights=self._weights,
+            manner=self._manner,
             present=present,
             overtaken={c.passage_id for c in gone} - present,
         )
@@ -236,6 +245,10 @@ class Recaller:
         if resident is not None:
             notes = resident.notes
             match = resident.match(question.query.terms, PROPOSED, kinds, _statuses(question.query))
+            if self._follows(extent):
+                best = [candidate.text for candidate in resident.matched(match)[:BEST]]
+                names = things(best, question.query.terms, resident.frequency, extent.passages)
+                match = resident.also(match, names, FETCHED)
             if note is not None:
                 for candidate in resident.matched(match):
                     note(candidate, notes)
@@ -263,6 +276,11 @@ class Recaller:
         matched = await search.matching(
             conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
         )
+        if self._follows(extent):
+            best = [candidate.text for candidate in matched.candidates.values()][:BEST]
+            held = await index.frequencies(conn, entity, {term for text in best for term in names_in(text)})
+            names = things(best, terms, lambda term: held.get(term, 0), extent.passages)
+            matched = await search.also(conn, matched, {name: held[name] for name in names}, FETCHED)
         model = embedder.info.model if embedder is not None else None
         vector = await question.vector(embedder)
         proposal = await search.with_nearest(conn, matched, vector, model)
@@ -275,7 +293,14 @@ class Recaller:
         )
         query = replace(question.query, named=named(question.query.text, evidence.speakers))
         words = {word for passage in leading(query, evidence, self._weights) for word in passage.terms.split()}
-        return evidence.knowing(await index.frequencies(conn, entity, words))
+        evidence = evidence.knowing(await index.frequencies(conn, entity, words))
+        best = [candidate.text for candidate in foremost(query, evidence, self._weights)]
+        held = await index.frequencies(conn, entity, {term for text in best for term in names_in(text)})
+        return evidence.knowing(held)
+
+    def _follows(self, extent: search.Extent) -> bool:
+        """Whether names lead to passages that are not proposed anyway."""
+        return bool(self._weights.linked) and extent.passages > PROPOSED
 
     def forget(self, entity: Entity) -> None:
         """Let go of what is held in memory of an entity."""
@@ -325,6 +350,11 @@ class Recaller:
 
     async def _who(self, conn: Connection, entity: Entity) -> list[Fact]:
         return await fact_rows.standing(conn, entity, IDENTITY_SIGNIFICANCE, self._standing) if self._standing else []
+
+
+def manner_of(settings: RecallSettings) -> Manner:
+    """How the settings want passages ranked."""
+    return Manner(settings.fusion, settings.profile, settings.mmr, settings.recency, settings.recency_days)
 
 
 def _statuses(query: Query) -> tuple[FactStatus, ...]:

@@ -120,6 +120,19 @@ class Resident:
         rows = _largest(held, np.flatnonzero((held > 0) & may), limit)
         return Match(limit, may, rows[np.lexsort((-rows, -held[rows]))[:limit]])
 
+    def also(self, match: Match, terms: Sequence[str], limit: int) -> Match:
+        """With up to `limit` further passages that hold other terms."""
+        held = self._postings.held({term: idf(len(match.may), self._postings.frequency(term)) for term in terms})
+        held = held[: len(match.may)]
+        held[match.rows] = 0.0
+        rows = _largest(held, np.flatnonzero((held > 0) & match.may), limit)
+        more = rows[np.lexsort((-rows, -held[rows]))[:limit]]
+        return Match(match.limit, match.may, np.concatenate([match.rows, more]))
+
+    def frequency(self, term: str) -> int:
+        """How many passages hold a term."""
+        return self._postings.frequency(term)
+
     def matched(self, match: Match) -> list[Candidate]:
         """The passages that hold the question's terms, best first."""
         return [self._candidates[row] for row in match.rows.tolist()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import get_args
 
@@ -22,6 +22,7 @@ __all__ = [
     "Proposal",
     "Unembedded",
     "add_vectors",
+    "also",
     "beside",
     "extent",
     "following",
@@ -174,6 +175,17 @@ async def matching(
     ids = await _lexical(conn, wanted, frequencies, total)
     candidates = {c.passage_id: c for c in await _candidates(conn, wanted, ids)}
     return Matched(wanted, candidates, total, frequencies, extent.terms / total)
+
+
+async def also(conn: Connection, matched: Matched, frequencies: Mapping[str, int], limit: int) -> Matched:
+    """With up to `limit` further passages that hold other terms, given with how many passages hold each."""
+    if not frequencies:
+        return matched
+    known = matched.candidates
+    wanted = replace(matched.wanted, limit=limit + len(known))
+    ids = [i for i in await _lexical(conn, wanted, frequencies, matched.passages) if i not in known][:limit]
+    more = await _candidates(conn, wanted, ids)
+    return replace(matched, candidates={**known, **{c.passage_id: c for c in more}})
 
 
 async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:

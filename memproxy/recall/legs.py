@@ -1,0 +1,88 @@
+"""The two legs that ranking stands on: what words say, and what meaning says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from memproxy.lazy import Lazy
+from memproxy.recall import fusion as fused
+from memproxy.recall.beside import Turns
+from memproxy.recall.columns import NOWHERE
+from memproxy.recall.evidence import Evidence
+from memproxy.recall.lexical import Column
+from memproxy.recall.query import Query
+from memproxy.recall.terms import DATE_TERMS, terms
+from memproxy.recall.weights import Fusion, Weights
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Lazy("numpy")
+
+LEADING = 3  # passages whose words are taken as feedback
+FEEDBACK_TERMS = 10
+
+
+def legs(query: Query, evidence: Evidence, weights: Weights, fusion: Fusion = "weighted") -> dict[str, Column]:
+    """What words and meaning say of each candidate, scaled."""
+    both = Legs(query, evidence, weights, fusion)
+    lexical = both.lexical
+    if weights.feedback and both.scores.any():
+        lexical = fused.lexical(both.scores + weights.feedback * both.feedback(), fusion)
+    return {"lexical": weights.lexical * lexical, "dense": weights.dense * both.dense, "spread": both.beside}
+
+
+class Legs:
+    """The two legs over candidates: BM25 over words, their neighbours' among them, and nearness in meaning.
+
+    Names of participants are no words here: they say whose words are meant, not which (`Weights.named`).
+    """
+
+    def __init__(self, query: Query, evidence: Evidence, weights: Weights, fusion: Fusion = "weighted") -> None:
+        self._evidence = evidence
+        self._asked = frozenset(query.terms)
+        self._favoured = own_or_named(query, evidence, weights)[1]
+        names = {term for name in query.named for term in terms(name)}
+        words = [term for term in query.terms if term not in names] or list(query.terms)
+        turns = Turns(evidence.columns)
+        counts = evidence.counts(words)
+        if weights.spread:
+            counts = counts + weights.spread * turns.counts_beside(counts)
+        self.scores = evidence.score(counts, evidence.weights(words))
+        self.lexical = fused.lexical(self.scores, fusion)
+        self.dense = fused.dense(evidence.cosines, fusion)
+        self.beside = np.zeros(len(evidence))
+        if weights.spread:
+            nearest = turns.nearest_beside(evidence.cosines)
+            self.beside = weights.spread * weights.dense * fused.dense(nearest, fusion, evidence.cosines)
+
+    def leading(self) -> list[int]:
+        """The best rows by both legs together; among equals what was stored last."""
+        score = self.lexical + self.dense + self.beside + self._favoured
+        best: list[int] = np.lexsort((-self._evidence.columns["passage"], -score))[:LEADING].tolist()
+        return best
+
+    def feedback(self) -> Column:
+        """BM25 for the words that tell most among those that the best rows have and the question has not.
+
+        After Robertson, "On Term Selection for Query Expansion" (1990): in how many of the best, by how rare.
+        """
+        evidence = self._evidence
+        found = Counter(
+            term
+            for row in self.leading()
+            for term in set(evidence.of.candidates[evidence.rows[row]].terms.split()[DATE_TERMS:]) - self._asked
+        )
+        known = [term for term in found if evidence.of.frequency(term) > 1]
+        worth = {term: found[term] * weight for term, weight in zip(known, evidence.weights(known), strict=True)}
+        chosen = sorted(worth, key=lambda term: (-worth[term], term))[:FEEDBACK_TERMS]
+        return evidence.score(evidence.counts(chosen), evidence.weights(chosen))
+
+
+def own_or_named(query: Query, evidence: Evidence, weights: Weights) -> tuple[str, Column]:
+    """Whose words are wanted: those of the participant that is named, the person's own, or anybody's."""
+    if query.named:
+        numbers = [evidence.of.columns.speakers.get(name, NOWHERE - 1) for name in query.named]
+        return "named", weights.named * np.isin(evidence.columns["speaker"], numbers).astype(np.float64)
+    return "own", (0.0 if query.assistant else weights.own) * evidence.columns["own"].astype(np.float64)
