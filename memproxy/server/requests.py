@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import parse_qs
 
 import msgspec
 
@@ -15,7 +14,6 @@ from memproxy.model import FactDraft, FactStatus, FactType, Lifetime, SourceRole
 from memproxy.store.contradictions import Decision
 
 MAX_BODY = 16 * 1024 * 1024
-MAX_PAGE = 500
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
 Significance = Annotated[int, msgspec.Meta(ge=1, le=10)]
@@ -223,55 +221,6 @@ def decode(body: bytes, kind: type[S]) -> S:
         raise Problem(400, "The body does not fit", str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Problem(400, "The body is no JSON", "Send one JSON object with content-type application/json.") from None
-
-
-class Query:
-    """Query parameters, read once and strictly."""
-
-    def __init__(self, raw: bytes) -> None:
-        try:
-            self._values = parse_qs(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
-        except (UnicodeDecodeError, ValueError):
-            raise Problem(400, "The query string cannot be read") from None
-
-    def text(self, name: str) -> str | None:
-        """The last value of a parameter."""
-        values = self._values.get(name)
-        return values[-1] if values else None
-
-    def texts(self, name: str) -> list[str]:
-        """All values of a parameter; commas separate values too."""
-        return [part for value in self._values.get(name, []) for part in value.split(",") if part]
-
-    def number(self, name: str, default: int, low: int, high: int) -> int:
-        """A whole number within bounds. Raises Problem."""
-        value = self.text(name)
-        if value is None or value == "":
-            return default
-        if not value.isascii() or not value.isdigit() or not low <= int(value[:9]) <= high:
-            raise Problem(400, f"{name} is a whole number from {low} to {high}")
-        return int(value)
-
-    def moment(self, name: str) -> datetime | None:
-        """A time in UTC (ISO 8601; one without a zone is UTC). Raises Problem."""
-        value = self.text(name)
-        if not value:
-            return None
-        try:
-            return _utc(
-                datetime.fromisoformat(value.replace(" ", "+"))
-            )  # a plus that nobody encoded arrives as a blank
-        except ValueError:
-            raise Problem(400, f"{name} is a time", "Write it as 2026-11-30 or 2026-11-30T08:00:00Z.") from None
-
-    def flag(self, name: str) -> bool | None:
-        """true or false. Raises Problem."""
-        value = self.text(name)
-        if value is None or value == "":
-            return None
-        if value not in ("true", "false", "1", "0"):
-            raise Problem(400, f"{name} is true or false")
-        return value in ("true", "1")
 
 
 def _utc(value: datetime) -> datetime:

@@ -51,7 +51,7 @@ def leaves(tree: dict[str, Any], prefix: str = "") -> set[str]:
     return out
 
 
-@pytest.mark.parametrize(("method", "path"), [(method, path) for method, path, _ in ROUTES])
+@pytest.mark.parametrize(("method", "path"), [(route.method, route.path) for route in ROUTES])
 def test_every_route_is_documented(method: str, path: str) -> None:
     assert f"`{method} {path}`" in page("api")
 

@@ -8,29 +8,31 @@ from collections.abc import Mapping, Sequence
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
+from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memproxy.assembly.parts import Parts
 from memproxy.errors import Problem, StoreError, places
 from memproxy.server.access import Access, Caller, Headers
-from memproxy.server.api.call import Call, Handler
+from memproxy.server.api.call import Call
+from memproxy.server.api.route import Route
 
 log = logging.getLogger(__name__)
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-def application(table: Sequence[tuple[str, str, Handler]], parts: Parts, access: Access) -> ASGIApp:
-    """An application of routes, each a method, a path with `{segments}`, and what answers it."""
-    by_path: dict[str, dict[str, Handler]] = {}
-    for method, path, handler in table:
-        by_path.setdefault(path, {})[method] = handler
-    routes: list[BaseRoute] = [
-        Route(path, _Endpoint(path, handlers, parts, access)) for path, handlers in by_path.items()
+def application(table: Sequence[Route], parts: Parts, access: Access) -> ASGIApp:
+    """An application of routes."""
+    by_path: dict[str, dict[str, Route]] = {}
+    for route in table:
+        by_path.setdefault(route.path, {})[route.method] = route
+    paths: list[BaseRoute] = [
+        Path(path, _Endpoint(path, routes, table, parts, access)) for path, routes in by_path.items()
     ]
-    routes.append(Route("/{rest:path}", _Endpoint("", {}, parts, access)))
-    app = Starlette(routes=routes)
+    paths.append(Path("/{rest:path}", _Endpoint("", {}, table, parts, access)))
+    app = Starlette(routes=paths)
     app.router.redirect_slashes = False
     return _RawPaths(app)
 
@@ -38,9 +40,12 @@ def application(table: Sequence[tuple[str, str, Handler]], parts: Parts, access:
 class _Endpoint:
     """One path with its methods, as an ASGI application; without any method, a path that does not exist."""
 
-    def __init__(self, path: str, handlers: Mapping[str, Handler], parts: Parts, access: Access) -> None:
+    def __init__(
+        self, path: str, routes: Mapping[str, Route], table: Sequence[Route], parts: Parts, access: Access
+    ) -> None:
         self._path = path
-        self._handlers = handlers
+        self._routes = routes
+        self._table = table
         self._parts = parts
         self._access = access
 
@@ -62,13 +67,15 @@ class _Endpoint:
             return problem_response(Problem(500, "A fault in memproxy", "The log names its kind."))
 
     async def _handle(self, request: Request) -> Response:
-        caller = _authorise(request, self._access, self._parts.page_token, public=self._path == "/memproxy/health")
-        if not self._handlers:
+        route = self._routes.get("GET" if request.method == "HEAD" else request.method)
+        caller = _authorise(request, self._access, self._parts.page_token, public=route is not None and route.public)
+        if not self._routes:
             raise Problem(404, "No such route", "See the API page of the documentation.")
-        method = "GET" if request.method == "HEAD" else request.method
-        if method in self._handlers:
-            return await self._handlers[method](Call(request, self._parts, caller))
-        allowed = ", ".join(sorted(self._handlers))
+        if route is not None:
+            if route.admin and not caller.admin:
+                raise Problem(403, "This needs an admin key")
+            return await route.handler(Call(request, route, self._parts, caller, self._table))
+        allowed = ", ".join(sorted(self._routes))
         return problem_response(Problem(405, "No such method here", f"Allowed: {allowed}."), {"allow": allowed})
 
 

@@ -6,15 +6,18 @@ from starlette.responses import Response
 
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.requests import HoldFields, ResolveFields, SettleFields, decode
+from memproxy.server.api.parameters import AFTER, LIMIT, Choices
+from memproxy.server.requests import HoldFields, ResolveFields, SettleFields
 from memproxy.store.contradictions import ContradictionStatus
+
+STATUS = Choices("status", "Contradictions of these statuses.", ContradictionStatus, ("open",))
 
 
 async def list_contradictions(call: Call) -> Response:
     """Contradictions, newest first; open ones unless a status is asked for."""
-    entity, limit = call.entity, call.limit
-    statuses = call.choices("status", ContradictionStatus) or ["open"]
-    rows = await call.parts.disputes.contradictions(entity, statuses, limit, call.cursor)
+    entity, limit, after = call.entity, call.get(LIMIT), call.get(AFTER)
+    statuses = call.get(STATUS)
+    rows = await call.parts.disputes.contradictions(entity, statuses, limit, after[0] if after else None)
     cursor = rows[-1].id if len(rows) == limit else None
     return answer({"items": [views.contradiction(row) for row in rows], "next_cursor": cursor})
 
@@ -27,7 +30,7 @@ async def count_contradictions(call: Call) -> Response:
 
 async def resolve_contradiction(call: Call) -> Response:
     """Decide it, with a named winner."""
-    entity, fields = call.entity, decode(await call.body(), ResolveFields)
+    entity, fields = call.entity, await call.read(ResolveFields)
     row = await call.parts.disputes.resolve(entity, call.segment("contradiction"), fields.decision, fields.note)
     call.parts.changed(entity)
     return answer(views.contradiction(row))
@@ -35,8 +38,8 @@ async def resolve_contradiction(call: Call) -> Response:
 
 async def hold_contradiction(call: Call) -> Response:
     """Leave it be while the stored fact says what it says now."""
-    entity, body = call.entity, await call.body()
-    note = decode(body, HoldFields).note if body else None
+    entity = call.entity
+    note = (await call.read(HoldFields)).note if await call.body() else None
     return answer(views.contradiction(await call.parts.disputes.hold(entity, call.segment("contradiction"), note)))
 
 
@@ -48,7 +51,7 @@ async def list_collisions(call: Call) -> Response:
 
 async def settle_collision(call: Call) -> Response:
     """Decide which side is right; what still says otherwise is the residue."""
-    entity, fields = call.entity, decode(await call.body(), SettleFields)
+    entity, fields = call.entity, await call.read(SettleFields)
     return answer(
         views.collision(await call.parts.disputes.settle(entity, call.segment("collision"), fields.side, fields.note))
     )

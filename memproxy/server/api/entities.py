@@ -9,14 +9,20 @@ from starlette.responses import Response
 from memproxy.model import DEFAULT_TENANT, ItemKind
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.requests import MAX_PAGE
+from memproxy.server.api.parameters import AFTER_NAME, LIMIT, MAX_PAGE, Choices, Flag, Number, Question
 from memproxy.store import entities as entity_rows
 from memproxy.store import usage
+
+QUERY = Question("query", "A message, as a person would write it.")
+EXPLAIN = Flag("explain", "Also every passage that was proposed, with its verdict.")
+KIND = Choices("kind", "Passages of these kinds; of all if none is named.", ItemKind)
+BEST = Number("limit", "How many of the best.", 10, 1, 100)
+SEARCH = (QUERY, KIND, BEST)
 
 
 async def list_entities(call: Call) -> Response:
     """The entities that the caller may name."""
-    limit, after = call.limit, call.query.text("cursor")
+    limit, after = call.get(LIMIT), call.get(AFTER_NAME)
     mine: list[entity_rows.EntityRow] = []
     while len(mine) < limit:
         page = await _entities_after(call, after)
@@ -51,7 +57,7 @@ async def get_entity(call: Call) -> Response:
 
 async def get_usage(call: Call) -> Response:
     """How much models were used for an entity, the newest day first."""
-    entity, limit = call.entity, call.limit
+    entity, limit = call.entity, call.get(LIMIT)
     found = await call.parts.db.read(lambda conn: usage.list_usage(conn, entity, limit))
     return answer({"items": [asdict(row) for row in found], "next_cursor": None})
 
@@ -63,13 +69,11 @@ async def erase_entity(call: Call) -> Response:
 
 async def context(call: Call) -> Response:
     """What would be injected for a message, and why; on demand with all that was weighed for it. Stores nothing."""
-    entity, text = call.entity, call.required("query")
-    return answer(views.dry_run(await call.parts.dry_run(entity, text, explain=bool(call.query.flag("explain")))))
+    entity, text, explain = call.entity, call.get(QUERY), bool(call.get(EXPLAIN))
+    return answer(views.dry_run(await call.parts.dry_run(entity, text, explain=explain)))
 
 
 async def search(call: Call) -> Response:
     """Ranked turns, facts and summaries."""
-    entity, text = call.entity, call.required("query")
-    kinds = call.choices("kind", ItemKind)
-    found = await call.parts.search(entity, text, kinds, call.query.number("limit", 10, 1, 100))
+    found = await call.parts.search(call.entity, call.get(QUERY), call.get(KIND), call.get(BEST))
     return answer({"items": [views.scored(row) for row in found], "next_cursor": None})

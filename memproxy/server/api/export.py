@@ -16,9 +16,17 @@ from memproxy.importing.bringing import Wish
 from memproxy.importing.door import bring_file
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
+from memproxy.server.api.parameters import Choice, Flag, Moment, Text
 
 MAX_FILE = 256 * 1024 * 1024
 MAX_UNPACKED = 1024 * 1024 * 1024
+FORM = Choice("format", "As lines that can be imported again (the default), or as a page for reading.", Form)
+WISH = (
+    DRY := Flag("dry_run", "Only say what is in it."),
+    LEARN := Flag("learn", "`false` keeps turns from being learned from."),
+    DATE := Moment("date", "When what has no date was said."),
+    KNOWN := Text("format", "What the file is, where it cannot be told from it.", 100),
+)
 _MEDIA = {"jsonl": "application/x-ndjson", "markdown": "text/markdown; charset=utf-8"}
 _SUFFIX = {"jsonl": "jsonl", "markdown": "md"}
 
@@ -26,7 +34,7 @@ _SUFFIX = {"jsonl": "jsonl", "markdown": "md"}
 async def export(call: Call) -> Response:
     """Everything that is remembered of an entity, streamed."""
     entity = call.entity
-    form: Form = call.choice("format", Form) or "jsonl"
+    form: Form = call.get(FORM) or "jsonl"
     pieces = await call.parts.export(entity, form)
     name = quote(f"{entity.name}.{_SUFFIX[form]}", safe="")
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}", "cache-control": "no-store"}
@@ -35,10 +43,10 @@ async def export(call: Call) -> Response:
 
 async def import_file(call: Call) -> Response:
     """Bring in a file of any known format; with `dry_run` only say what is in it."""
-    entity, dry = call.entity, bool(call.query.flag("dry_run"))
-    learn = call.query.flag("learn")
-    wish = Wish(learn=learn is not False, default_time=call.query.moment("date"), dry=dry)
-    form = call.query.text("format") or None
+    entity, dry = call.entity, bool(call.get(DRY))
+    learn = call.get(LEARN)
+    wish = Wish(learn=learn is not False, default_time=call.get(DATE), dry=dry)
+    form = call.get(KNOWN) or None
     with tempfile.TemporaryDirectory(prefix="memproxy-import-") as folder:
         file = Path(folder) / "upload"
         with file.open("wb") as out:

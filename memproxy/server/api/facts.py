@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from typing import Literal
 
 from starlette.responses import Response
 
@@ -13,18 +14,38 @@ from memproxy.interfaces import Connection
 from memproxy.lifecycle.curation import Curator
 from memproxy.model import Entity, Fact, FactStatus, FactType, SourceRole
 from memproxy.server import views
-from memproxy.server.api.call import Call, Handler, answer
-from memproxy.server.requests import MAX_PAGE, CorrectionFields, FactFields, NoteFields, decode
+from memproxy.server.api.call import Call, answer
+from memproxy.server.api.parameters import AFTER, MAX_PAGE, Choice, Choices, Flag, Moment, Number, Text, Texts
+from memproxy.server.api.route import Handler
+from memproxy.server.requests import CorrectionFields, FactFields, NoteFields
 from memproxy.store import beliefs, evidence
 from memproxy.store import facts as fact_rows
 
-THREADS = 20  # open ones that are listed unless more are asked for
+FILTERS = (
+    STATUS := Choices("status", "Facts of these statuses; current ones if none is named.", FactStatus),
+    TYPE := Choices("type", "Facts of these types.", FactType),
+    TAG := Texts("tag", "Facts with these tags."),
+    SLOT := Texts("slot", "Facts that fill these attributes."),
+    ROLE := Choice("source_role", "Facts from this source.", SourceRole),
+    PINNED := Flag("pinned", "Pinned facts, or those that are not."),
+    QUERY := Text("query", "Facts in whose text this stands, case and white space aside.", 1000),
+)
+AS_OF = (
+    VALID := Moment("as_of_valid", "What was true then."),
+    TXN := Moment("as_of_txn", "What was believed then."),
+)
+GROUP = Choice("group", "Grouped, by their tags.", Literal["tag"])
+AT_MOST = Number("limit", "How many at most: 100, or 500 of grouped ones.", 0, 1, MAX_PAGE)
+LISTING = (*FILTERS, *AS_OF, GROUP, AT_MOST, AFTER)
+SOURCES = Flag("sources", "With all that stands behind it.")
+ERASE = Flag("erase", "For good, with its history.")
+THREADS = Number("limit", "How many at most.", 20, 1, MAX_PAGE)
 
 
 async def list_facts(call: Call) -> Response:
     """Facts, newest first; current ones unless a status is asked for, or what was believed at another time."""
     entity = call.entity
-    valid, txn = call.query.moment("as_of_valid"), call.query.moment("as_of_txn")
+    valid, txn = call.get(VALID), call.get(TXN)
     if valid is not None or txn is not None:
         now = call.parts.clock.now()
         rows = await _believed(call, entity, valid or now, txn or now)
@@ -37,30 +58,29 @@ async def list_facts(call: Call) -> Response:
 
 
 async def _listed(call: Call, entity: Entity) -> list[Fact]:
-    query, limit, after = call.query, _limit(call), call.cursor
+    limit, after = _limit(call), call.get(AFTER)
     return await call.parts.db.read(
         lambda conn: fact_rows.list_facts(
             conn,
             entity,
-            statuses=call.choices("status", FactStatus) or ["current"],
-            types=call.choices("type", FactType),
-            tags=query.texts("tag"),
-            slots=query.texts("slot"),
-            source_role=call.choice("source_role", SourceRole),
-            pinned=query.flag("pinned"),
-            query=query.text("query") or query.text("q"),
+            statuses=call.get(STATUS) or ["current"],
+            types=call.get(TYPE),
+            tags=call.get(TAG),
+            slots=call.get(SLOT),
+            source_role=call.get(ROLE),
+            pinned=call.get(PINNED),
+            query=call.get(QUERY),
             limit=limit,
-            after=after,
+            after=after[0] if after else None,
         )
     )
 
 
 async def _believed(call: Call, entity: Entity, valid: datetime, txn: datetime) -> list[Fact]:
     """What was believed at `txn` to be true at `valid`, with the filters of the list, each fact as it stood then."""
-    query, after = call.query, call.cursor
-    statuses, types = call.choices("status", FactStatus), call.choices("type", FactType)
-    tags, slots, role = query.texts("tag"), query.texts("slot"), call.choice("source_role", SourceRole)
-    pinned, words = query.flag("pinned"), fold(query.text("query") or query.text("q") or "")
+    after, statuses, types = call.get(AFTER), call.get(STATUS), call.get(TYPE)
+    tags, slots, role = call.get(TAG), call.get(SLOT), call.get(ROLE)
+    pinned, words = call.get(PINNED), fold(call.get(QUERY) or "")
     found = await call.parts.db.read(lambda conn: beliefs.as_of(conn, entity, valid, txn))
     rows = [
         fact
@@ -72,25 +92,22 @@ async def _believed(call: Call, entity: Entity, valid: datetime, txn: datetime) 
         and role in (None, fact.source_role)
         and pinned in (None, fact.pinned)
         and words in fold(fact.text)
-        and (after is None or fact.id < after)
+        and (after is None or fact.id < after[0])
     ]
     return rows[: _limit(call)]
 
 
 def _grouped(call: Call) -> bool:
-    group = call.query.text("group")
-    if group not in (None, "", "tag"):
-        raise Problem(400, "group is tag", "Facts can be grouped by their tags.")
-    return bool(group)
+    return call.get(GROUP) is not None
 
 
 def _limit(call: Call) -> int:
-    return call.query.number("limit", MAX_PAGE if _grouped(call) else 100, 1, MAX_PAGE)
+    return call.get(AT_MOST) or (MAX_PAGE if _grouped(call) else 100)
 
 
 async def list_threads(call: Call) -> Response:
     """Open threads: the weightiest first, then the oldest."""
-    entity, limit = call.entity, call.query.number("limit", THREADS, 1, MAX_PAGE)
+    entity, limit = call.entity, call.get(THREADS)
     rows = await call.parts.db.read(lambda conn: evidence.open_threads(conn, entity, limit))
     return answer({"items": [views.fact(row) for row in rows], "next_cursor": None})
 
@@ -98,20 +115,20 @@ async def list_threads(call: Call) -> Response:
 async def create_fact(call: Call) -> Response:
     """Store a statement."""
     entity = call.entity
-    fact = await call.parts.curator.add(entity, decode(await call.body(), FactFields).draft())
+    fact = await call.parts.curator.add(entity, (await call.read(FactFields)).draft())
     return _changed(call, entity, fact, 201)
 
 
 async def create_note(call: Call) -> Response:
     """Store what the person wants to be remembered, as their own word."""
     entity = call.entity
-    text, fields = decode(await call.body(), NoteFields).note()
+    text, fields = (await call.read(NoteFields)).note()
     return _changed(call, entity, await call.parts.curator.note(entity, text, fields), 201)
 
 
 async def get_fact(call: Call) -> Response:
     """One fact; a forgotten one is gone."""
-    if call.query.flag("sources"):
+    if call.get(SOURCES):
         return await get_history(call)
     entity, fact_id = call.entity, call.segment("fact")
     return answer(views.fact(_there(await call.parts.db.read(lambda conn: fact_rows.get(conn, entity, fact_id)))))
@@ -129,7 +146,7 @@ async def get_history(call: Call) -> Response:
 
 async def patch_fact(call: Call) -> Response:
     """Change fields of a fact, or bring it back."""
-    entity, fields = call.entity, decode(await call.body(), FactFields).given()
+    entity, fields = call.entity, (await call.read(FactFields)).given()
     if not fields:
         raise Problem(400, "Nothing to change", 'Send for example {"text": "…"} or {"pinned": true}.')
     return _changed(call, entity, await call.parts.curator.edit(entity, call.segment("fact"), fields))
@@ -137,7 +154,7 @@ async def patch_fact(call: Call) -> Response:
 
 async def correct_fact(call: Call) -> Response:
     """Let a fact say something else, as the person's own word."""
-    entity, fields = call.entity, decode(await call.body(), CorrectionFields).correction()
+    entity, fields = call.entity, (await call.read(CorrectionFields)).correction()
     return _changed(call, entity, await call.parts.curator.correct(entity, call.segment("fact"), fields))
 
 
@@ -170,7 +187,7 @@ async def deny_fact(call: Call) -> Response:
 async def delete_fact(call: Call) -> Response:
     """Forget a fact, which can be undone; with `erase=true` remove it for good."""
     entity, fact_id, gone = call.entity, call.segment("fact"), 1
-    if call.query.flag("erase"):
+    if call.get(ERASE):
         gone = await call.parts.curator.erase(entity, fact_id)
         await call.parts.removed(entity)
     else:

@@ -11,51 +11,66 @@ from starlette.responses import Response
 from memproxy.lifecycle import hygiene
 from memproxy.server import answers
 from memproxy.server.api.call import Call, answer
+from memproxy.server.api.parameters import (
+    AFTER_KIND,
+    AFTER_TIME,
+    LIMIT,
+    MAX_PAGE,
+    SESSION,
+    Choice,
+    Moment,
+    Number,
+    cursor,
+)
 from memproxy.store import overview
 from memproxy.store.rows import to_text
 
 TITLE = 80  # characters
-FIRST = 20  # ids of each condition that are shown unless more are asked for
-MOST_DAYS = 3660
 
-Order = Literal["oldest", "newest"]
+FROM = Moment("from", "Nothing from before that time.")
+TO = Moment("to", "Nothing from that time on.")
+ORDER = Choice("order", "What comes first; the oldest unless said otherwise.", Literal["oldest", "newest"])
+DAYS = Number("days", "How many days back, today included.", 90, 1, 3660)
+FIRST = Number("limit", "How many of each condition are shown at most.", 20, 1, MAX_PAGE)
+RECEIPTS = (SESSION, LIMIT, AFTER_TIME)
+TIMELINE = (FROM, TO, ORDER, LIMIT, AFTER_KIND)
 
 
 async def list_sessions(call: Call) -> Response:
     """Conversations, the most recent first."""
-    entity, limit, after = call.entity, call.limit, call.place
+    entity, limit, after = call.entity, call.get(LIMIT), call.get(AFTER_TIME)
     rows = await call.parts.db.read(lambda conn: overview.sessions(conn, entity, limit, after))
     items = [
         answers.Session(row.id, row.name, row.started_at, row.last_at, row.turns, _title(row.opening)) for row in rows
     ]
-    cursor = f"{to_text(rows[-1].last_at)}~{rows[-1].id}" if len(rows) == limit else None
-    return answer(answers.Page(items, cursor))
+    place = cursor(to_text(rows[-1].last_at), rows[-1].id) if len(rows) == limit else None
+    return answer(answers.Page(items, place))
 
 
 async def list_receipts(call: Call) -> Response:
     """What was injected into which request, the newest first."""
-    entity, limit, after, session = call.entity, call.limit, call.place, call.query.text("session")
+    entity, session = call.entity, call.get(SESSION)
+    limit, after = call.get(LIMIT), call.get(AFTER_TIME)
     rows = await call.parts.db.read(lambda conn: overview.receipts(conn, entity, session, limit, after))
     items = [answers.ReceiptLine(row.request_id, row.session_id, row.time, row.tokens, row.items) for row in rows]
-    cursor = f"{to_text(rows[-1].time)}~{rows[-1].request_id}" if len(rows) == limit else None
-    return answer(answers.Page(items, cursor))
+    place = cursor(to_text(rows[-1].time), rows[-1].request_id) if len(rows) == limit else None
+    return answer(answers.Page(items, place))
 
 
 async def timeline(call: Call) -> Response:
     """What happened when, the oldest first unless the newest are asked for."""
-    entity, limit, after = call.entity, call.limit, call.kind_place
-    since, until = call.query.moment("from"), call.query.moment("to")
-    newest = call.choice("order", Order) == "newest"
+    entity, limit, after = call.entity, call.get(LIMIT), call.get(AFTER_KIND)
+    since, until, newest = call.get(FROM), call.get(TO), call.get(ORDER) == "newest"
     rows = await call.parts.db.read(
         lambda conn: overview.timeline(conn, entity, since=since, until=until, newest=newest, limit=limit, after=after)
     )
-    cursor = f"{to_text(rows[-1].time)}~{rows[-1].id}~{rows[-1].kind}" if len(rows) == limit else None
-    return answer(answers.Page([_happening(row) for row in rows], cursor))
+    place = cursor(to_text(rows[-1].time), rows[-1].kind, rows[-1].id) if len(rows) == limit else None
+    return answer(answers.Page([_happening(row) for row in rows], place))
 
 
 async def growth(call: Call) -> Response:
     """How many turns and facts were stored on each of the last days."""
-    entity, days = call.entity, call.query.number("days", 90, 1, MOST_DAYS)
+    entity, days = call.entity, call.get(DAYS)
     midnight = call.parts.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     since = midnight - timedelta(days=days - 1)
     rows = await call.parts.db.read(lambda conn: overview.growth(conn, entity, since))
@@ -64,7 +79,7 @@ async def growth(call: Call) -> Response:
 
 async def get_hygiene(call: Call) -> Response:
     """How many facts say the same twice, went stale, were never recalled, ended or are held back."""
-    entity, first = call.entity, call.query.number("limit", FIRST, 1, 500)
+    entity, first = call.entity, call.get(FIRST)
     facts = await call.parts.db.read(lambda conn: overview.conditions(conn, entity))
     found = await asyncio.to_thread(
         hygiene.look, facts, call.parts.clock.now()

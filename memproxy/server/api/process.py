@@ -7,9 +7,13 @@ from starlette.responses import Response
 from memproxy import __version__
 from memproxy.errors import Problem
 from memproxy.lifecycle.dead_letters import bring_back
+from memproxy.model import JobState
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
+from memproxy.server.api.parameters import LIMIT, TIMEOUT, Choices
 from memproxy.store import jobs, receipts
+
+STATE = Choices("state", "Jobs in these states; all of them if none is named.", JobState)
 
 
 async def health(call: Call) -> Response:
@@ -31,22 +35,19 @@ async def metrics(call: Call) -> Response:
 
 async def flush(call: Call) -> Response:
     """Run debounced jobs now; answer when background work is idle."""
-    call.admin()
-    progress = await call.parts.flush(call.query.number("timeout", 30, 0, 600))
+    progress = await call.parts.flush(call.get(TIMEOUT))
     return answer({"idle": progress.idle, "pending": progress.pending, "dead": progress.dead})
 
 
 async def list_jobs(call: Call) -> Response:
     """Background jobs, newest first."""
-    call.admin()
-    states = call.query.texts("state")
-    rows = await call.parts.db.read(lambda conn: jobs.list_jobs(conn, states=states, limit=call.limit))
+    states, limit = call.get(STATE), call.get(LIMIT)
+    rows = await call.parts.db.read(lambda conn: jobs.list_jobs(conn, states=states, limit=limit))
     return answer({"items": [views.job(row) for row in rows], "next_cursor": None})
 
 
 async def retry_job(call: Call) -> Response:
     """Bring a dead job back."""
-    call.admin()
     job_id, now = call.segment("job"), call.parts.clock.now()
     if not await call.parts.db.write(lambda conn: bring_back(conn, job_id, now)):
         raise Problem(404, "No such dead job")

@@ -6,7 +6,10 @@ from starlette.responses import Response
 
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.requests import ProfileFields, decode
+from memproxy.server.api.parameters import Text
+from memproxy.server.requests import ProfileFields
+
+FIELD = Text("field", "Entries of this field alone.", 100)
 
 
 async def get_profile(call: Call) -> Response:
@@ -16,11 +19,11 @@ async def get_profile(call: Call) -> Response:
 
 async def get_history(call: Call) -> Response:
     """What ever held, the newest first."""
-    rows = await call.parts.profiles.history(call.entity, call.query.text("field"))
+    rows = await call.parts.profiles.history(call.entity, call.get(FIELD))
     return answer({"items": [views.profile_entry(row) for row in rows], "next_cursor": None})
 
 
 async def patch_profile(call: Call) -> Response:
     """Set, add and remove entries by hand, all or none."""
-    entity, changes = call.entity, decode(await call.body(), ProfileFields).changes()
+    entity, changes = call.entity, (await call.read(ProfileFields)).changes()
     return answer(views.profile(await call.parts.profiles.change(entity, changes)))

@@ -7,12 +7,13 @@ from starlette.responses import Response
 from memproxy.errors import Problem
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
+from memproxy.server.api.parameters import LIMIT
 from memproxy.store import summaries
 
 
 async def list_summaries(call: Call) -> Response:
     """Summaries, the most recent conversation first."""
-    entity, limit = call.entity, call.limit
+    entity, limit = call.entity, call.get(LIMIT)
     rows = await call.parts.db.read(lambda conn: summaries.list_summaries(conn, entity, limit))
     return answer({"items": [views.summary(row) for row in rows], "next_cursor": None})
 

@@ -12,25 +12,26 @@ from prometheus_client import Counter
 from starlette.responses import Response
 
 from memproxy import __version__
-from memproxy.assembly.live import RING, percentile
+from memproxy.assembly.live import percentile
 from memproxy.assembly.parts import Parts
 from memproxy.providers.prices import price_of
 from memproxy.server import answers
 from memproxy.server.api.call import Call, answer
+from memproxy.server.api.parameters import LIMIT, Number
 from memproxy.store import overview
 from memproxy.store.usage import Usage
 
-MOST_WAITING = 30  # seconds
+SEEN = Number("after", "The number of the last row seen.", 0, 0, 10**14)
+WAIT = Number("wait", "How many seconds to wait for a row, where there is none.", 0, 0, 30)
+LIVE = (SEEN, LIMIT, WAIT)
 
 
 async def live(call: Call) -> Response:
     """Requests that passed after a number; where there are none yet, those that pass while this one waits."""
-    call.admin()
-    ring, after = call.parts.live, call.query.number("after", 0, 0, 10**15)
-    limit = call.query.number("limit", 100, 1, RING)
+    ring, after = call.parts.live, call.get(SEEN)
     if after > ring.newest:
         after = 0  # a number of before the restart
-    rows = await ring.wait(after, limit, call.query.number("wait", 0, 0, MOST_WAITING))
+    rows = await ring.wait(after, call.get(LIMIT), call.get(WAIT))
     items = [
         answers.Passed(
             row.seq, row.time, row.request_id, row.entity, row.format, row.route, row.status, row.memory,
@@ -43,7 +44,6 @@ async def live(call: Call) -> Response:
 
 async def stats(call: Call) -> Response:
     """The process at a glance."""
-    call.admin()
     parts, now = call.parts, call.parts.clock.now()
     used = await parts.db.read(lambda conn: overview.used_on(conn, now.date().isoformat()))
     memory, first_byte = parts.live.latencies()

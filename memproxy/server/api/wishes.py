@@ -6,7 +6,8 @@ from starlette.responses import Response
 
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.requests import PreferenceFields, Words, decode
+from memproxy.server.api.parameters import AFTER, LIMIT
+from memproxy.server.requests import PreferenceFields, Words
 from memproxy.store import denied, preferences
 
 
@@ -18,22 +19,22 @@ async def get_preferences(call: Call) -> Response:
 
 async def put_preferences(call: Call) -> Response:
     """Want something else from now on; what is left out stays as it is."""
-    entity, given = call.entity, decode(await call.body(), PreferenceFields).given()
+    entity, given = call.entity, (await call.read(PreferenceFields)).given()
     wanted = await call.parts.curator.prefer(entity, given)
     return answer(views.preferences(wanted))
 
 
 async def list_denied(call: Call) -> Response:
     """That something was denied, and when; not what."""
-    entity, limit, after = call.entity, call.limit, call.cursor
-    rows = await call.parts.db.read(lambda conn: denied.list_denials(conn, entity, limit, after))
+    entity, limit, after = call.entity, call.get(LIMIT), call.get(AFTER)
+    rows = await call.parts.db.read(lambda conn: denied.list_denials(conn, entity, limit, after[0] if after else None))
     cursor = rows[-1].id if len(rows) == limit else None
     return answer({"items": [views.denial(row) for row in rows], "next_cursor": cursor})
 
 
 async def deny_text(call: Call) -> Response:
     """Erase what says this, and do not learn it again."""
-    entity, text = call.entity, decode(await call.body(), Words).checked()
+    entity, text = call.entity, (await call.read(Words)).checked()
     denial, gone = await call.parts.curator.deny_text(entity, text)
     await call.parts.removed(entity)
     return answer({**views.denial(denial), "deleted": {"facts": gone}}, 201)
