@@ -105,6 +105,19 @@ def bench_facts(
     raise typer.Exit(anyio.run(measure, Plan(facts, drafts, people, all_facts), out, json_output))
 
 
+@bench.command("page")
+def bench_page(
+    facts: Annotated[int, typer.Option(help="Facts of the person whose page is opened.")] = 10_000,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each thing is done.")] = 10,
+    chromium: Annotated[str | None, typer.Option(help="The browser's program.")] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Measure the page in a real browser: first paint, and a search from the key to what was found."""
+    from memproxy.bench.page import Plan, measure
+
+    raise typer.Exit(anyio.run(measure, Plan(facts, rounds, chromium), out, json_output))
+
+
 @bench.command("relay")
 def bench_relay(
     seconds: Annotated[float, typer.Option(help="Length of one slice of load.")] = 1.0,

@@ -6,8 +6,8 @@ import { factCard } from "./fact.js";
 import { many } from "./format.js";
 import { link } from "./links.js";
 
-const PAUSE = 60; // milliseconds after a key before the search begins
-const PAGE = 200; // facts that are drawn at once
+const PAUSE = 25; // milliseconds after a key before the search begins; the next key overtakes it
+const PAGE = 50; // facts that are drawn at once
 
 export async function view(page, entity) {
   const search = h("input", { type: "search", placeholder: "Search … ( / )", autocomplete: "off", oninput: later });

@@ -6,6 +6,7 @@ Needs Chromium (Debian's, or what MEMPROXY_CHROMIUM names).
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import shutil
@@ -16,7 +17,9 @@ from urllib.parse import quote
 
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
+from rich.console import Console
 
+from memproxy.bench.page import Plan, measure
 from tests.world import World, facts, user
 
 CHROMIUM = os.environ.get("MEMPROXY_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -399,3 +402,11 @@ async def test_the_server_going_away_is_said_and_not_the_end(world: World, brows
     await card(page, "Plays the cello").get_by_role("button", name="Pin").click()
     await expect(card(page, "Plays the cello").get_by_role("button", name="Unpin")).to_be_visible()
     await context.close()
+
+
+async def test_paint_search_and_weight_are_measured_beside_the_servers_part(browser: Browser) -> None:
+    out = Console(file=io.StringIO(), width=200)
+    assert await measure(Plan(facts=500, rounds=1, chromium=CHROMIUM), out, json_output=False) in (0, 1)
+    told = out.file.getvalue()  # type: ignore[attr-defined]
+    for figure in ("first paint", "from the key to what was found", "the server's part", "weight of the page"):
+        assert figure in told
