@@ -19,6 +19,7 @@ def banner(app: App, port: int, named: bool) -> list[tuple[str, str]]:
     lines = [
         ("memproxy", f"{__version__} listening on {address}"),
         ("set in your app", f"OPENAI_BASE_URL={address}/v1"),
+        ("see the memory", f"{address}/memproxy/"),
         ("target", _target(settings)),
         ("memory of", _whose(settings, address, named)),
         ("stored in", f"{store.path} ({store.driver} {store.sqlite_version}, {store.vectors})"),
