@@ -18,6 +18,7 @@ from memproxy.commands.explain import explain
 from memproxy.commands.exporting import export
 from memproxy.commands.importing import bring
 from memproxy.commands.jobs import jobs
+from memproxy.commands.mcp import mcp
 from memproxy.commands.models import models
 from memproxy.commands.profile import profile
 from memproxy.commands.reembed import reembed
@@ -50,6 +51,7 @@ app.command()(reembed)
 app.command()(explain)
 app.command("import")(bring)
 app.command()(export)
+app.command()(mcp)
 
 
 def main() -> None:

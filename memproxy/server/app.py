@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memproxy.assembly.parts import Parts, open_parts
 from memproxy.interfaces import Clock
 from memproxy.server.access import Access
+from memproxy.server.agents.endpoint import Agents, is_agents
 from memproxy.server.api import build_api
 from memproxy.server.cors import Cors
 from memproxy.server.identity import AS_PREFIX
@@ -31,6 +32,7 @@ class App:
     api: ASGIApp
     proxy: Proxy
     upgrades: Upgrades
+    agents: Agents
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One ASGI connection."""
@@ -40,9 +42,15 @@ class App:
             in_flight = self.parts.metrics.in_flight
             in_flight.inc()
             try:
-                await (self.api if _is_own(scope["raw_path"]) else self.proxy)(scope, receive, send)
+                await self._of(scope["raw_path"])(scope, receive, send)
             finally:
                 in_flight.dec()
+
+    def _of(self, raw_path: bytes) -> ASGIApp:
+        """What answers a path."""
+        if is_agents(raw_path):
+            return self.agents
+        return self.api if _is_own(raw_path) else self.proxy
 
 
 def _is_own(raw_path: bytes) -> bool:
@@ -58,9 +66,11 @@ async def open_app(settings: Settings, clock: Clock | None = None) -> AsyncItera
     access = Access(settings)
     async with open_parts(settings, clock) as parts, open_client() as client:
         parts.start()
+        agents = Agents(parts, access)
         try:
             api = Cors(build_api(parts, access), access, settings.allowed_origins)
-            yield App(parts, api, Proxy(parts, access, client), Upgrades(parts, access, client))
+            yield App(parts, api, Proxy(parts, access, client), Upgrades(parts, access, client), agents)
         finally:
+            await agents.close()
             await client.drain(DRAIN_SECONDS)  # what answers have left to record
             await parts.stop()

@@ -14,6 +14,7 @@ import typer.main
 from memproxy import cli, settings_sources
 from memproxy.events import Metrics, Rejection, Skip
 from memproxy.server import identity, views
+from memproxy.server.agents.tools import TOOLS, Tool
 from memproxy.server.api import ROUTES
 
 ROOT = Path(__file__).parents[2]
@@ -123,6 +124,18 @@ def test_every_dependency_is_documented_with_its_reason() -> None:
         name = re.match(r"[A-Za-z0-9_.-]+", requirement)
         assert name is not None
         assert f"| {name[0]} |" in page("dependencies"), name[0]
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_for_agents_is_documented_with_what_it_takes_and_does(tool: Tool) -> None:
+    row = next(line for line in page("mcp").splitlines() if line.startswith(f"| `{tool.name}` |"))
+    assert set(re.findall(r"`(\w+)`", row.split("|")[3])) == set(tool.takes)
+    does = {"read-only": tool.read_only, "destructive": tool.destructive, "idempotent": tool.idempotent}
+    assert row.split("|")[4].strip() == ", ".join(name for name, so in does.items() if so)
+
+
+def test_no_tool_is_documented_that_does_not_exist() -> None:
+    assert re.findall(r"^\| `(\w+)` \|", page("mcp"), re.MULTILINE) == [tool.name for tool in TOOLS]
 
 
 def test_pages_link_only_to_what_exists() -> None:

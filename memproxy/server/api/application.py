@@ -57,7 +57,7 @@ class _Endpoint:
         try:
             return await self._handle(request)
         except Problem as problem:
-            return problem_response(problem, _challenge(request) if problem.status == 401 else None)
+            return unauthorised(request, problem) if problem.status == 401 else problem_response(problem)
         except StoreError:
             return problem_response(Problem(503, "The database cannot be used now", "See /memproxy/ready."))
         except ClientDisconnect:
@@ -68,7 +68,7 @@ class _Endpoint:
 
     async def _handle(self, request: Request) -> Response:
         route = self._routes.get("GET" if request.method == "HEAD" else request.method)
-        caller = _authorise(request, self._access, self._parts.page_token, public=route is not None and route.public)
+        caller = authorise(request, self._access, self._parts.page_token, public=route is not None and route.public)
         if not self._routes:
             raise Problem(404, "No such route", "See the API page of the documentation.")
         if route is not None:
@@ -79,7 +79,8 @@ class _Endpoint:
         return problem_response(Problem(405, "No such method here", f"Allowed: {allowed}."), {"allow": allowed})
 
 
-def _authorise(request: Request, access: Access, page_token: str, public: bool) -> Caller:
+def authorise(request: Request, access: Access, page_token: str, public: bool = False) -> Caller:
+    """Who calls. Raises Problem for a foreign Host or Origin, a missing key, and a write that no page of ours sent."""
     headers = Headers(request.scope["headers"])
     if access.foreign(headers):
         raise Problem(403, "Requests from other sites are not accepted", "Add the origin to allowed_origins.")
@@ -99,6 +100,11 @@ def problem_response(problem: Problem, headers: Mapping[str, str] | None = None)
     """RFC 9457."""
     body = {"type": "about:blank", "title": problem.title, "status": problem.status, "detail": problem.detail}
     return JSONResponse(body, problem.status, headers, media_type="application/problem+json")
+
+
+def unauthorised(request: Request, problem: Problem) -> Response:
+    """RFC 9457, with how a key can be given."""
+    return problem_response(problem, _challenge(request))
 
 
 def _challenge(request: Request) -> Mapping[str, str]:
