@@ -138,6 +138,10 @@ class Memory:
             return
         await self._store(self._record(exchange))
 
+    async def store(self, exchange: Exchange) -> Sequence[Turn]:
+        """The same for whoever wants to know: the turns that were stored. Raises StoreError."""
+        return self._stored(await self._record(exchange))
+
     async def awaits(self, entity: Entity, answer_id: str) -> bool:
         """Whether an answer that the upstream keeps was asked for in a recorded exchange; never raises."""
         key = kept_key(self._secret, entity, answer_id)
@@ -172,11 +176,16 @@ class Memory:
             log.error("record failed: %s at %s", type(error).__name__, places(error))
             self._metrics.unrecorded.labels("error").inc()
             return
-        for turn in stored:
+        self._stored(stored)
+
+    def _stored(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """Count turns, and let background work see to them."""
+        for turn in turns:
             self._metrics.turns.labels(turn.role).inc()
-        if self._indexer is not None and stored:
+        if self._indexer is not None and turns:
             self._indexer.wake()
         self._worker.wake()
+        return turns
 
     async def _record(self, exchange: Exchange) -> list[Turn]:
         history = read_history(exchange.messages, self._secret, exchange.entity, exchange.previous)
