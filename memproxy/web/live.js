@@ -2,6 +2,7 @@
 
 import { get, of, post } from "./api.js";
 import { button, fill, h, toast, told } from "./dom.js";
+import { factCard } from "./fact.js";
 import { clock, full, many } from "./format.js";
 import { link } from "./links.js";
 import { plot } from "./plot.js";
@@ -113,10 +114,26 @@ function job(row, again) {
     }));
 }
 
-function tidiness(entity, of) {
-  const words = { duplicates: "say nearly the same", stale: "not heard of for long", never_recalled: "never recalled", expired: "expired", quarantined: "shaped like an instruction, never recalled" };
-  const lines = Object.entries(words).filter(([name]) => of[name]?.count);
-  return [h("h2", {}, `How tidy ${entity}'s memory is`), lines.length
-    ? h("ul", {}, lines.map(([name, told]) => h("li", {}, `${many(of[name].count, "fact")} ${told}`)))
-    : h("p", { class: "quiet" }, "Nothing stands out.")];
+const CONDITIONS = {
+  duplicates: ["group", "of facts that say nearly the same"], stale: ["fact", "not heard of for long"], never_recalled: ["fact", "never recalled"],
+  expired: ["fact", "whose time is over"], quarantined: ["fact", "shaped like an instruction: stored, never recalled"],
+};
+
+function tidiness(entity, found) {
+  const lines = Object.entries(CONDITIONS).filter(([name]) => found[name].count).map(([name, [noun, told]]) => {
+    const { count, ids = [], groups = ids.map((id) => [id]) } = found[name];
+    return facts(entity, `${many(count, noun)} ${told}`, groups.flat());
+  });
+  return [h("h2", {}, `How tidy ${entity}'s memory is`), lines.length ? lines : h("p", { class: "quiet" }, "Nothing stands out.")];
+}
+
+/** Facts behind a heading, read when it is opened. */
+function facts(entity, title, ids) {
+  const inside = h("div");
+  const details = h("details", { ontoggle: async () => {
+    if (!details.open || inside.hasChildNodes()) return;
+    const rows = await Promise.all(ids.map((id) => get(of(entity, "facts", id))));
+    fill(inside, rows.map((row) => factCard(entity, row, () => {})));
+  } }, h("summary", {}, title), inside);
+  return details;
 }

@@ -344,6 +344,16 @@ async def test_requests_are_seen_as_they_pass(world: World, page: Page) -> None:
     await expect(page.get_by_role("region", name="The block")).to_contain_text("Is allergic to walnuts")
 
 
+async def test_what_is_said_twice_is_found_and_can_be_tidied(world: World, page: Page) -> None:
+    for text in ("Plays the cello every Sunday morning at home", "Every Sunday morning plays the cello at home"):
+        assert (await world.client.post(world.of(WHO, "/facts"), json={"text": text})).status_code == 201
+    await page.goto(at(world, "live"))
+    await page.get_by_text("1 group of facts that say nearly the same").click()
+    await expect(page.get_by_role("article")).to_have_count(2)
+    await page.get_by_role("article").first.get_by_role("button", name="Forget").click()
+    await expect(page.get_by_role("article")).to_have_count(1)
+
+
 async def test_erasing_wants_the_name_typed_and_leaves_nothing(world: World, page: Page) -> None:
     await note(world, "Plays the cello")
     await page.goto(at(world, "data"))
