@@ -29,8 +29,8 @@ function bringing(entity) {
     if (!file.files.length) return;
     try {
       const found = await send(path, { dry_run: true }, file.files[0]);
-      fill(report, h("h3", {}, "This would be brought in"), told_of(found),
-        h("div", { class: "actions" }, button("Bring it in", bring, { class: "main" }), button("Cancel", () => { file.value = ""; fill(report); })));
+      fill(report, h("h3", {}, "This would be brought in"), report_of(found),
+        h("div", { class: "actions" }, found.formats.length > 0 && button("Bring it in", bring, { class: "main" }), button("Cancel", () => { file.value = ""; fill(report); })));
     } catch (error) {
       fill(report, h("p", { class: "problem", role: "alert" }, told(error)));
     }
@@ -38,7 +38,7 @@ function bringing(entity) {
 
   async function bring() {
     const done = await send(path, { dry_run: false }, file.files[0]);
-    fill(report, h("h3", {}, "Brought in"), told_of(done));
+    fill(report, h("h3", {}, "Brought in"), report_of(done));
     file.value = "";
     toast("Brought in. What is new is being indexed.");
   }
@@ -47,13 +47,18 @@ function bringing(entity) {
     field("File", file), report);
 }
 
-/** A report of an import as a list; what it counts is told by name. */
-function told_of(report) {
-  const plain = Object.entries(report).filter(([, value]) => ["string", "number"].includes(typeof value) && value !== "" && value !== 0);
-  const listed = Object.entries(report).filter(([, value]) => value && typeof value === "object" && Object.keys(value).length);
-  return h("ul", {}, plain.map(([name, value]) => h("li", {}, `${name.replaceAll("_", " ")}: ${value}`)),
-    listed.map(([name, value]) => h("li", {}, h("details", {}, h("summary", {}, `${name.replaceAll("_", " ")} (${Object.keys(value).length})`),
-      h("pre", { tabindex: "0" }, JSON.stringify(value, null, 1))))));
+/** What a file holds, or what came of it: counts, dates, and each thing that could not be read. */
+function report_of(found) {
+  const counts = [many(found.conversations, "conversation"), many(found.turns, "turn"), many(found.facts, "fact"),
+    ...Object.entries(found.others).map(([kind, count]) => `${count} ${kind}`)];
+  return [
+    h("p", {}, found.formats.length ? `${found.formats.join(", ")}: ${counts.join(", ")}` : "Nothing in it was recognised.",
+      found.from && `, from ${day(found.from)} to ${day(found.until)}`, "."),
+    found.new && h("p", {}, `New of it: ${many(found.new.turns, "turn")}, ${many(found.new.facts, "fact")}.`),
+    found.left_out > 0 && h("p", {}, `Left out, since what they belong to could not be read: ${found.left_out}.`),
+    found.skipped_total > 0 && h("details", { open: !found.formats.length }, h("summary", {}, `Could not be read: ${found.skipped_total}`),
+      h("ul", {}, found.skipped.map((one) => h("li", {}, h("code", {}, one.where), ` ${one.reason}`)))),
+  ];
 }
 
 const WISHES = { memory: "Remember and recall at all", learning: "Learn facts from what is said", patterns: "Learn habits" };

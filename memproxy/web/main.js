@@ -71,14 +71,16 @@ function remembered(names) {
 function empty(page) {
   fill(page, h("h1", {}, "Nothing is remembered yet"),
     h("p", {}, "Point an app at this proxy, and talk. What it says and learns will be here:"),
-    h("pre", {}, `OPENAI_BASE_URL=${location.origin}/v1`));
+    h("pre", {}, `OPENAI_BASE_URL=${location.origin}/v1`),
+    h("p", {}, "A past that is kept elsewhere can be brought along: choose a name above, then Data."));
 }
 
 function choices(names, more, entity, shown) {
   const all = entity === null || names.includes(entity) ? names : [entity, ...names];
-  fill(people, all.map((name) => h("option", { value: name, selected: name === entity }, name)),
-    more && h("option", { value: "" }, "Another name …"));
-  people.disabled = all.length === 0;
+  fill(people, entity === null && h("option", { value: "", disabled: true, selected: true }, "nobody yet"),
+    all.map((name) => h("option", { value: name, selected: name === entity }, name)),
+    more && h("option", { value: "", disabled: true }, "…"),
+    h("option", { value: "" }, "Another name …"));
   people.onchange = () => {
     const name = people.value || prompt("Whose memory?")?.trim();
     if (name) location.hash = link(OF_ONE.has(shown) ? shown : "memory", name);

@@ -372,6 +372,41 @@ async def test_erasing_wants_the_name_typed_and_leaves_nothing(world: World, pag
     assert (await world.client.get(world.of(WHO, "/facts"))).json()["items"] == []
 
 
+async def test_a_memory_is_taken_away_and_brought_in_after_a_look_at_it(
+    world: World, page: Page, tmp_path: Path
+) -> None:
+    await note(world, "Plays the cello")
+    await page.goto(at(world, "data"))
+    async with page.expect_download() as taken:
+        await page.get_by_role("link", name="Export as JSONL").click()
+    file = tmp_path / "alice.jsonl"
+    await (await taken.value).save_as(file)
+    file.write_text(file.read_text() + "no JSON\n")
+
+    await page.goto(at(world, "data", "bob"))
+    await expect(page.get_by_role("main")).to_contain_text("are stored of bob.")
+    bring = page.get_by_role("region", name="Bring a memory")
+    await bring.get_by_label("File").set_input_files(file)
+    await expect(bring).to_contain_text("1 fact")
+    await bring.get_by_text("Could not be read: 1").click()
+    await expect(bring).to_contain_text("line ")
+    assert (await world.client.get(world.of("bob", "/facts"))).json()["items"] == []
+    await bring.get_by_role("button", name="Bring it in").click()
+    await expect(bring).to_contain_text("New of it: 0 turns, 1 fact.")
+    await page.get_by_role("link", name="Memory", exact=True).click()
+    await expect(card(page, "Plays the cello")).to_be_visible()
+
+
+async def test_a_file_that_is_nothing_of_the_kind_is_not_offered(world: World, page: Page, tmp_path: Path) -> None:
+    (tmp_path / "photo.json").write_bytes(b"\x89PNG")
+    await note(world, "Plays the cello")
+    await page.goto(at(world, "data"))
+    bring = page.get_by_role("region", name="Bring a memory")
+    await bring.get_by_label("File").set_input_files(tmp_path / "photo.json")
+    await expect(bring).to_contain_text("Nothing in it was recognised")
+    await expect(bring.get_by_role("button", name="Bring it in")).to_have_count(0)
+
+
 async def test_an_empty_memory_says_how_to_begin(world: World, page: Page) -> None:
     await page.goto(f"{world.url}/memproxy/")
     await expect(page.get_by_role("main")).to_contain_text(f"OPENAI_BASE_URL={world.url}/v1")
@@ -392,9 +427,8 @@ async def test_with_a_key_the_page_shows_what_the_key_may_see(
         async with opened(browser, http_credentials=key) as page:
             await page.goto(f"{world.url}/memproxy/")
             await expect(card(page, "Is alice")).to_be_visible()
-            assert await page.get_by_role("combobox", name="Whose memory").locator("option").all_text_contents() == [
-                WHO
-            ]
+            listed = page.get_by_role("combobox", name="Whose memory").locator("option")
+            assert await listed.all_text_contents() == [WHO, "Another name …"]
             await card(page, "Is alice").get_by_role("button", name="Pin").click()
             await expect(card(page, "Is alice").get_by_role("button", name="Unpin")).to_be_visible()
 
