@@ -111,6 +111,11 @@ class Metrics:
         self.recall_lexical = Counter(
             "memproxy_recall_lexical_only", "Recalls without a query vector, by reason.", ["reason"], registry=registry
         )
+        self.recall_standing = Counter(
+            "memproxy_recalls_cut_short",
+            "Blocks that say only what stands anyway, because the deadline had passed.",
+            registry=registry,
+        )
         self.recall_from = Counter(
             "memproxy_recalls", "Recalls, by where the passages were read.", ["source"], registry=registry
         )

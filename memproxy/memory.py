@@ -18,7 +18,7 @@ from memproxy.errors import NotUnderstood, StoreError, SwitchedOff, places
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Database
 from memproxy.lifecycle.asking import Conversation, Heard, hear
-from memproxy.lifecycle.composing import Composed, Composer
+from memproxy.lifecycle.composing import Composed, Composer, SoFar
 from memproxy.lifecycle.embedding import Indexer
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.fetched import awaited, ended, put_fetched
@@ -91,15 +91,16 @@ class Memory:
     ) -> Prepared:
         """The block for a request, inside the deadline; never raises."""
         started = time.perf_counter()
+        so_far = SoFar()
         try:
             async with asyncio.timeout(self._settings.memory.deadline_ms / 1000):
-                composed = await self._composer.compose(conversation, heard, request_id, placement)
+                composed = await self._composer.compose(conversation, heard, request_id, placement, so_far)
         except NotUnderstood as error:
             composed = Composed(Skip(error.reason))
         except SwitchedOff:
             composed = Composed(Skip.SWITCHED_OFF)
         except TimeoutError:
-            composed = Composed(Skip.DEADLINE)
+            composed = self._in_haste(so_far, placement)
         except StoreError:
             composed = Composed(Skip.STORE)
         except Exception as error:  # fail open: a fault in memory must not cost the person their answer
@@ -108,6 +109,18 @@ class Memory:
         seconds = time.perf_counter() - started
         self._metrics.recall.observe(seconds)
         return Prepared(composed.block, composed.skip, seconds * 1000, composed.additions, composed.thread)
+
+    def _in_haste(self, so_far: SoFar, placement: Placement) -> Composed:
+        """What is known when time has run out."""
+        try:
+            composed = self._composer.in_haste(so_far, placement)
+        except Exception as error:  # fail open, as in `prepare`
+            log.error("recall failed: %s at %s", type(error).__name__, places(error))
+            return Composed(Skip.ERROR)
+        if composed is None:
+            return Composed(Skip.DEADLINE)
+        self._metrics.recall_standing.inc()
+        return composed
 
     async def recall(
         self, entity: Entity, query: str, now: datetime, timezone: str, trace: list[Weighed] | None = None

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from memproxy.context.budget import estimate_tokens, fit
 from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
+from memproxy.context.render import NOTHING
 from memproxy.errors import StoreError
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Connection, Database
@@ -34,6 +35,7 @@ from memproxy.model import (
     Placement,
     Receipt,
 )
+from memproxy.providers.windows import window_of
 from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Found, Question, Recaller
 from memproxy.settings import Settings
@@ -55,6 +57,15 @@ class Composed:
     block: ContextBlock | None = None  # all of it
     additions: tuple[Addition, ...] = ()
     thread: Thread | None = None  # where the request stands, should another go on from its answer
+
+
+@dataclass(slots=True)
+class SoFar:
+    """How far the composing of a request has come: enough to say who the person is, should time run out."""
+
+    ask: Ask | None = None
+    question: Question | None = None
+    standing: InPlace | None = None  # what stands in the conversation already
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +103,7 @@ class Composer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def compose(
-        self, conversation: Conversation, heard: Heard, request_id: str, placement: Placement
+        self, conversation: Conversation, heard: Heard, request_id: str, placement: Placement, so_far: SoFar
     ) -> Composed:
         """The additions to a request. What has to be kept of them is stored behind the scenes."""
         entity = conversation.entity
@@ -104,8 +115,28 @@ class Composer:
             return Composed(Skip.NO_QUERY, thread=thread)
         earlier = await self._earlier(ask)
         ask = replace(ask, thread=replace(thread, held=thread.held | earlier.turns))
-        composed = await (self._split(ask) if placement == "split" else self._whole(ask, placement))
+        so_far.ask = ask
+        composed = await (self._split(ask, so_far) if placement == "split" else self._whole(ask, placement, so_far))
         return replace(composed, additions=(*earlier.additions, *composed.additions), thread=thread)
+
+    def in_haste(self, so_far: SoFar, placement: Placement) -> Composed | None:
+        """What can be said at once where time has run out: what stands anyway, else who the person is.
+
+        None where neither is known, or the message is small talk. At once means that nothing is read for it.
+        """
+        ask, question = so_far.ask, so_far.question
+        if so_far.standing is not None and so_far.standing.items:
+            return Composed(None, so_far.standing.block(), so_far.standing.additions())
+        if ask is None or question is None or question.query.small_talk or not question.standing:
+            return None
+        conversation = ask.conversation
+        budget = self._room(ask.request, self._budget)
+        block = self._sayer.stable(question.standing, NOTHING, budget, conversation.timezone, conversation.time)
+        if not block.items:
+            return None
+        place = ask.turns[-1][1] if placement == "user" else None
+        self._keep(ask, _Kept(self._receipt(ask, block), -1, ()))
+        return Composed(None, block, (Addition(block.text, place),), ask.thread)
 
     async def _earlier(self, ask: Ask) -> Recovered:
         """What is put back into a request that brings only its newest message, where that is wanted."""
@@ -129,7 +160,7 @@ class Composer:
 
     # --- one block a request ---------------------------------------------------------------------------------
 
-    async def _whole(self, ask: Ask, placement: Placement) -> Composed:
+    async def _whole(self, ask: Ask, placement: Placement, so_far: SoFar) -> Composed:
         entity, key = ask.conversation.entity, ask.thread.turn
         place = ask.turns[-1][1] if placement == "user" else None
         if not ask.new:  # in a tool loop the block of the turn that began it goes in again, byte for byte
@@ -144,6 +175,7 @@ class Composer:
         if budget <= 0:
             return Composed(Skip.NO_ROOM)
         async with self._asked(ask) as question:
+            so_far.question = question
             found, present = await self._find(ask, question)
         wanted = Wanted(ask.opening, session_name=ask.conversation.session_name, present=present)
         beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
@@ -156,12 +188,13 @@ class Composer:
 
     # --- a stable part, and one a turn -----------------------------------------------------------------------
 
-    async def _split(self, ask: Ask) -> Composed:
+    async def _split(self, ask: Ask, so_far: SoFar) -> Composed:
         # The question is embedded while it is looked up what stands; hardly ever is the answer to it among that.
         async with self._asked(ask) as question:
-            return await self._in_parts(ask, question)
+            so_far.question = question
+            return await self._in_parts(ask, question, so_far)
 
-    async def _in_parts(self, ask: Ask, question: Question) -> Composed:
+    async def _in_parts(self, ask: Ask, question: Question, so_far: SoFar) -> Composed:
         entity, timezone, now = ask.conversation.entity, ask.conversation.timezone, self._clock.now()
         opening, turn, place = ask.thread.opening, *ask.turns[-1]
         fresh: list[Part] = []
@@ -174,6 +207,7 @@ class Composer:
             stable = self._sayer.stable(facts, beside, self._budget, timezone, said_at)
             fresh.append(Part("stable", opening, stable, now))
             standing = InPlace(fresh[0], standing.recalled)
+        so_far.standing = standing
         gone: Sequence[Part] = ()
         skip: Skip | None = Skip.NO_QUERY
         found: Found | None = None
@@ -233,11 +267,15 @@ class Composer:
         return {(mark.session_id, mark.seq) for mark in marks.values()} | ask.thread.held
 
     def _room(self, request: ChatRequest, budget: int) -> int:
-        if self._window is None:
+        """What of a budget the model's window leaves, as it is set, or known by the model's name."""
+        window = self._window or window_of(request.model)
+        if window is None:
             return max(budget, 0)
         texts = [request.system, *(message.text for message in request.messages)]
         asked = sum(estimate_tokens(text) + 4 for text in texts)
-        return fit(budget, self._window, asked, request.max_tokens or REPLY_TOKENS, self._window_share)
+        if self._window is None and asked >= window:  # its window is larger than is known here
+            return max(budget, 0)
+        return fit(budget, window, asked, min(request.max_tokens or REPLY_TOKENS, window // 4), self._window_share)
 
     # --- keeping ---------------------------------------------------------------------------------------------
 

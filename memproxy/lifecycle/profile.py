@@ -11,7 +11,7 @@ from memproxy.errors import Problem
 from memproxy.extraction.packs import Pack, key_of
 from memproxy.interfaces import Clock, Connection, Database
 from memproxy.model import Entity, Fact
-from memproxy.store import entities, profile
+from memproxy.store import entities, placed, profile
 from memproxy.store import facts as fact_rows
 from memproxy.store.profile import ProfileEntry, Value
 from memproxy.trust import mask_secrets
@@ -56,6 +56,7 @@ class Profiles:
         async def apply(conn: Connection) -> None:
             now = self._clock.now()
             await entities.ensure(conn, entity, now)
+            before = await profile.by_hand(conn, entity)
             keys = {(name, key) for name, (key, _) in wanted}
             for entry in await profile.current(conn, entity):
                 if entry.field in changes.set and (entry.field, entry.key) not in keys:
@@ -65,6 +66,10 @@ class Profiles:
                     await profile.remove(conn, entity, name, key_of(said), now)
             for name, (key, value) in wanted:
                 await profile.put(conn, entity, name, key, value, None, now)
+            there = {entry.id for entry in await profile.by_hand(conn, entity)}
+            for entry in before:
+                if entry.id not in there:  # it may stand in conversations that go on
+                    await placed.drop(conn, entity, "fact", entry.shown_id)
 
         await self._db.write(apply)
         return await self.current(entity)

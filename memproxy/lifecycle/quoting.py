@@ -8,7 +8,8 @@ from memproxy.interfaces import Connection
 from memproxy.model import Entity, ItemKind, Receipt
 from memproxy.recall.recall import Found
 from memproxy.store import facts as fact_rows
-from memproxy.store import search, summaries, turns
+from memproxy.store import profile, search, summaries, turns
+from memproxy.store.profile import SHOWN
 
 
 async def hidden_since(conn: Connection, receipt: Receipt, found: Found | None) -> set[tuple[ItemKind, str]]:
@@ -20,6 +21,8 @@ async def hidden_since(conn: Connection, receipt: Receipt, found: Found | None) 
     hidden = await search.gone(conn, receipt.entity, read)
     standing = await fact_rows.get_many(conn, receipt.entity, [fact.id for fact in found.standing])
     current = {(fact.id, fact.text) for fact in standing if fact.status == "current"}
+    if any(fact.id.startswith(SHOWN) for fact in found.standing):
+        current |= {(entry.shown_id, entry.text) for entry in await profile.by_hand(conn, receipt.entity)}
     hidden |= {("fact", fact.id) for fact in found.standing if (fact.id, fact.text) not in current}
     looked_at = {(c.kind, c.owner_id) for c in read} | {("fact", fact.id) for fact in found.standing}
     return hidden | await _gone(conn, receipt.entity, quoted - looked_at)
@@ -37,5 +40,7 @@ async def _gone(
     there: set[tuple[ItemKind, str]] = {("turn", turn.id) for turn in await turns.get_many(conn, entity, ids["turn"])}
     believed = await fact_rows.get_many(conn, entity, ids["fact"])
     there |= {("fact", fact.id) for fact in believed if fact.status == "current"}
+    if any(owner_id.startswith(SHOWN) for owner_id in ids["fact"]):
+        there |= {("fact", entry.shown_id) for entry in await profile.by_hand(conn, entity)}
     there |= {("summary", i) for i in ids["summary"] if await summaries.get(conn, entity, i) is not None}
     return set(quoted) - there

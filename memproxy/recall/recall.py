@@ -24,6 +24,7 @@ from memproxy.recall.profiles import profile_of
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, foremost, leading, rank
 from memproxy.recall.residents import Residents
+from memproxy.recall.standing import Standing
 from memproxy.settings import Recall as RecallSettings
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
@@ -35,9 +36,6 @@ Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]
 PROPOSED = 200
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
-IDENTITY_SIGNIFICANCE = 8  # from which an identity fact says who the person is
-STANDING = 3  # times as many of these are read as are shown, so that there are several topics to choose from
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -46,6 +44,7 @@ class Question:
     query: Query
     now: datetime
     embedding: Embedding | None  # under way
+    standing: list[Fact] = field(default_factory=list)  # what is always true of the person, once that was read
 
     async def vector(self, embedder: Embedder | None) -> Vectors | None:
         """Its vector by a model, once it is there; None where there will be none."""
@@ -123,7 +122,7 @@ class Recaller:
         self._limit = settings.recall.limit
         self._threshold = settings.recall.threshold
         self._ages = settings.recall.decay
-        self._standing = STANDING * settings.conscious_limit if settings.conscious else 0
+        self._standing = Standing(settings)
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
         self._metrics = metrics
         self._weights = weights
@@ -224,7 +223,7 @@ class Recaller:
 
     async def standing(self, entity: Entity) -> list[Fact]:
         """What is always true of a person: pinned facts, and who they are. Raises StoreError."""
-        return await self._db.read(lambda conn: self._who(conn, entity))
+        return await self._db.read(lambda conn: self._standing.read(conn, entity))
 
     async def _look(
         self,
@@ -240,7 +239,8 @@ class Recaller:
         """
         extent = await search.readable(conn, entity)
         embedder = self._embedder(entity, extent)
-        standing = await self._who(conn, entity)
+        standing = await self._standing.read(conn, entity)
+        question.standing.extend(standing)
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
             notes = resident.notes
@@ -347,9 +347,6 @@ class Recaller:
         except EmbedderError:
             self._metrics.recall_lexical.labels("failed").inc()
         return None
-
-    async def _who(self, conn: Connection, entity: Entity) -> list[Fact]:
-        return await fact_rows.standing(conn, entity, IDENTITY_SIGNIFICANCE, self._standing) if self._standing else []
 
 
 def manner_of(settings: RecallSettings) -> Manner:

@@ -11,6 +11,7 @@ from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, new_id
 from memproxy.store.rows import scoped, to_time, to_time_or_none
 
+SHOWN = "profile:"  # before the id of an entry that stands in a block
 Value = str | Mapping[str, str]  # a name, or a record
 
 
@@ -26,10 +27,29 @@ class ProfileEntry:
     recorded_at: datetime
     removed_at: datetime | None
 
+    @property
+    def text(self) -> str:
+        """What it says, in words."""
+        if isinstance(self.value, str):
+            return self.value
+        named = self.value.get("name") or self.value.get("key") or ""
+        more = [f"{part} {said}" for part, said in self.value.items() if part not in ("name", "key") and said]
+        return f"{named} ({', '.join(more)})" if more else named
+
+    @property
+    def shown_id(self) -> str:
+        """The id it has in a block, where it stands as a fact does."""
+        return f"{SHOWN}{self.id}"
+
 
 async def current(conn: Connection, entity: Entity) -> list[ProfileEntry]:
     """The entries that hold. One whose fact is no longer current does not."""
     return [_from_row(row) for row in await conn.all("profile_current", **scoped(entity))]
+
+
+async def by_hand(conn: Connection, entity: Entity) -> list[ProfileEntry]:
+    """The entries that hold and that no fact says."""
+    return [_from_row(row) for row in await conn.all("profile_by_hand", **scoped(entity))]
 
 
 async def history(conn: Connection, entity: Entity, field: str | None = None, limit: int = 500) -> list[ProfileEntry]:

@@ -8,6 +8,12 @@ WHERE p.tenant = :tenant AND p.entity = :entity AND p.removed_at IS NULL
   AND (p.fact_id IS NULL OR f.status = 'current')
 ORDER BY p.field, p.id;
 
+-- name: profile_by_hand
+-- The entries that hold and were written by hand.
+SELECT * FROM profile_entries
+WHERE tenant = :tenant AND entity = :entity AND removed_at IS NULL AND fact_id IS NULL
+ORDER BY field, id;
+
 -- name: profile_history
 -- All entries that ever held, the newest first, but for those of facts that are not to be shown.
 SELECT p.* FROM profile_entries p
