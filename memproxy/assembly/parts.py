@@ -40,7 +40,7 @@ from memproxy.providers.client import ChatClient
 from memproxy.recall.explaining import Weighed
 from memproxy.recall.recall import Recaller
 from memproxy.settings import Settings
-from memproxy.store import entities, erasure, jobs, meta, placed, receipts, summaries, turns
+from memproxy.store import answered, entities, erasure, jobs, meta, placed, receipts, summaries, turns
 from memproxy.store import facts as fact_rows
 from memproxy.store.sqlite import SqliteDatabase
 
@@ -145,6 +145,7 @@ class Parts:
             await receipts.prune(conn, limits.days, limits.max, now)
             await placed.prune(conn, limits.days, now)
             await jobs.prune(conn, now - JOBS_KEPT)
+            await answered.prune(conn, now)
             if days is not None:
                 await summaries.prune(conn, now - timedelta(days=days))
 

@@ -31,6 +31,7 @@ _STEPS = (
     ("denied_words", "erase_denied_words"),
     ("denied", "erase_denied"),
     ("preferences", "erase_preferences"),
+    ("answered", "erase_answered"),
 )
 
 

@@ -12,7 +12,7 @@ from memproxy.errors import StoreError
 from memproxy.folding import content_key, fold
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, Fact, FactStatus, Turn
-from memproxy.store import passages, receipts, turns
+from memproxy.store import answered, passages, receipts, turns
 from memproxy.store.rows import column, scoped, to_time, to_time_or_none
 
 TIMES = (
@@ -347,7 +347,8 @@ async def _change(
 
 
 async def _hide(conn: Connection, entity: Entity, fact: Fact) -> None:
-    """Take a fact out of everything that could show it: indexes, and blocks that were kept."""
+    """Take a fact out of everything that could show it: indexes, and blocks and answers that were kept."""
+    await answered.silence(conn, entity)
     await passages.remove(conn, entity, "fact", fact.id)
     await receipts.redact(conn, entity, "fact", fact.id)
     if fact.turn_id is not None:

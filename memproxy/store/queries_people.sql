@@ -90,3 +90,35 @@ ORDER BY significance DESC, id DESC LIMIT :limit;
 -- Count how far a fact was taken up when it came up: a running mean.
 UPDATE facts SET engagement = round(coalesce(engagement, 0.0) * (1 - :share) + :taken * :share, 4)
 WHERE tenant = :tenant AND entity = :entity AND id = :id;
+
+-- name: answered_get
+-- What was answered to a write, by its key.
+SELECT request, status, body, time FROM answered WHERE tenant = :tenant AND entity = :entity AND key = :key;
+
+-- name: answered_begin
+-- A write is under way.
+INSERT INTO answered (tenant, entity, key, request, status, body, words, time)
+VALUES (:tenant, :entity, :key, :request, NULL, :body, :words, :now)
+ON CONFLICT (tenant, entity, key) DO UPDATE
+SET request = excluded.request, status = NULL, body = excluded.body, words = excluded.words, time = excluded.time;
+
+-- name: answered_finish
+-- Keep what was answered to a write, unless what it tells of went meanwhile.
+UPDATE answered SET status = :status, body = CASE WHEN body IS NULL THEN NULL ELSE :body END
+WHERE tenant = :tenant AND entity = :entity AND key = :key;
+
+-- name: answered_give_up
+-- A write was refused.
+DELETE FROM answered WHERE tenant = :tenant AND entity = :entity AND key = :key AND status IS NULL;
+
+-- name: answered_silence
+-- Let go of the bodies of an entity's answers.
+UPDATE answered SET body = NULL WHERE tenant = :tenant AND entity = :entity AND words AND body IS NOT NULL;
+
+-- name: answered_prune
+-- Remove answers from before a moment.
+DELETE FROM answered WHERE time <= :before;
+
+-- name: erase_answered
+-- Erasure: what was answered to writes.
+DELETE FROM answered WHERE tenant = :tenant AND entity = :entity;

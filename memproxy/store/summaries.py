@@ -8,7 +8,7 @@ from typing import Literal
 
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity
-from memproxy.store import passages, receipts
+from memproxy.store import answered, passages, receipts
 from memproxy.store.rows import scoped, to_time
 
 # Of a whole conversation (recalled for other ones), of a stretch of one, of its older stretches together (shown in it).
@@ -99,6 +99,7 @@ async def prune(conn: Connection, before: datetime) -> int:
 
 async def delete(conn: Connection, entity: Entity, summary_id: str) -> bool:
     """Remove a summary with its passages, and its words from receipts; whether there was one."""
+    await answered.silence(conn, entity)
     await passages.remove(conn, entity, "summary", summary_id)
     await receipts.redact(conn, entity, "summary", summary_id)
     return await conn.run("summaries_delete", **scoped(entity), id=summary_id) > 0

@@ -11,7 +11,7 @@ from typing import Literal
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, Speaker, Turn, new_id
-from memproxy.store import passages, receipts
+from memproxy.store import answered, passages, receipts
 from memproxy.store.rows import scoped, to_time
 
 LearnState = Literal["no", "pending", "done", "dead"]
@@ -187,6 +187,7 @@ async def delete(conn: Connection, entity: Entity, turn_id: str) -> bool:
     Facts taken from it stay; whoever calls decides about them (`facts.of_turns`). The marks of its conversation stay
     too, so that a replay does not bring it back.
     """
+    await answered.silence(conn, entity)
     await passages.remove(conn, entity, "turn", turn_id)
     await receipts.redact(conn, entity, "turn", turn_id)
     return await conn.run("turns_delete", **scoped(entity), id=turn_id) > 0

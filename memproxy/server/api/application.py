@@ -16,6 +16,7 @@ from memproxy.assembly.parts import Parts
 from memproxy.errors import Problem, StoreError, places
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.api.call import Call
+from memproxy.server.api.once import Once
 from memproxy.server.api.route import Route
 
 log = logging.getLogger(__name__)
@@ -28,10 +29,11 @@ def application(table: Sequence[Route], parts: Parts, access: Access) -> ASGIApp
     by_path: dict[str, dict[str, Route]] = {}
     for route in table:
         by_path.setdefault(route.path, {})[route.method] = route
+    once = Once(parts)
     paths: list[BaseRoute] = [
-        Path(path, _Endpoint(path, routes, table, parts, access)) for path, routes in by_path.items()
+        Path(path, _Endpoint(path, routes, table, parts, access, once)) for path, routes in by_path.items()
     ]
-    paths.append(Path("/{rest:path}", _Endpoint("", {}, table, parts, access)))
+    paths.append(Path("/{rest:path}", _Endpoint("", {}, table, parts, access, once)))
     app = Starlette(routes=paths)
     app.router.redirect_slashes = False
     return _RawPaths(app)
@@ -41,13 +43,20 @@ class _Endpoint:
     """One path with its methods, as an ASGI application; without any method, a path that does not exist."""
 
     def __init__(
-        self, path: str, routes: Mapping[str, Route], table: Sequence[Route], parts: Parts, access: Access
+        self,
+        path: str,
+        routes: Mapping[str, Route],
+        table: Sequence[Route],
+        parts: Parts,
+        access: Access,
+        once: Once,
     ) -> None:
         self._path = path
         self._routes = routes
         self._table = table
         self._parts = parts
         self._access = access
+        self._once = once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._answer(Request(scope, receive))
@@ -74,7 +83,7 @@ class _Endpoint:
         if route is not None:
             if route.admin and not caller.admin:
                 raise Problem(403, "This needs an admin key")
-            return await route.handler(Call(request, route, self._parts, caller, self._table))
+            return await self._once(Call(request, route, self._parts, caller, self._table))
         allowed = ", ".join(sorted(self._routes))
         return problem_response(Problem(405, "No such method here", f"Allowed: {allowed}."), {"allow": allowed})
 

@@ -27,6 +27,13 @@ _DESCRIPTION = (
     "Everything that a memory can be asked and told. Lists are pages: `next_cursor`, where it is not null, goes into "
     "`cursor` for the next one. Errors are problem details (RFC 9457)."
 )
+_ONCE = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Sent again with the same key within a day, the write is not done again.",
+    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+}
 _SECURITY = {
     "key": {"type": "apiKey", "in": "header", "name": "X-MemG-Key", "description": "A key of the settings."},
     "bearer": {"type": "http", "scheme": "bearer", "description": "The same key, as a bearer token."},
@@ -54,7 +61,7 @@ def _operation(route: Route, shape_of: dict[str, Any], keyed: bool) -> dict[str,
         "operationId": _operation_id(route),
         "summary": route.summary,
         "tags": [_tag(route)],
-        "parameters": [*map(_segment, route.segments), *map(_parameter, route.query)],
+        "parameters": [*map(_segment, route.segments), *map(_parameter, route.query), *([_ONCE] if route.once else [])],
         "responses": dict(_responses(route, shape_of)),
         "security": [{"key": []}, {"bearer": []}] if keyed and not route.public else [],
     }

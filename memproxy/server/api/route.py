@@ -43,6 +43,7 @@ class Route:
     admin: bool = False  # needs a key that administers
     public: bool = False  # needs no key
     optional_body: bool = False
+    same_again: bool = False  # a write that changes nothing when it is done again: it takes no Idempotency-Key
 
     @property
     def summary(self) -> str:
@@ -60,11 +61,17 @@ class Route:
         return self.method == "GET"
 
     @property
+    def once(self) -> bool:
+        """Whether it takes an Idempotency-Key."""
+        return not self.reads and not self.same_again
+
+    @property
     def refusals(self) -> tuple[int, ...]:
         """All statuses with which it may refuse."""
         found = {403, 503, *self.problems}
         found |= set() if self.public else {401}
         found |= {400} if self.query or self.segments or self.body is not None else set()
-        found |= {413} if self.body is not None else set()
+        found |= {413} if self.body is not None or self.once else set()
+        found |= {400, 409, 410, 422} if self.once else set()
         found |= {404} if set(self.segments) - {"entity"} else set()
         return tuple(sorted(found))
