@@ -6,8 +6,10 @@ One person has a share of all turns, everybody else 10, 30, 100, 300 or 1,000 of
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import sys
 import time
 from collections import defaultdict
@@ -30,6 +32,7 @@ SESSION = 50  # turns of one conversation
 QUESTIONS = 40  # put to each memory that is measured
 MEASURED = 5  # memories of each size
 SAMPLE = 200  # texts by which the embedder is measured alone
+_REBUILDABLE = ("vec_", "passage_index")  # tables of the vector index and of the text index
 COLD = 8  # questions that find nothing held in memory
 
 
@@ -76,8 +79,7 @@ async def _measured(memory: SearchedMemory, plan: Plan, folder: Path) -> dict[st
     chosen = _chosen(everybody)
     cold = {size: await _cold(memory, names) for size, names in chosen.items()}
     warm = {size: await _warm(memory, names) for size, names in chosen.items()}
-    bytes_held = _size(folder)
-    text = sum(len(turn["content"].encode()) for turn in past.turns(min(plan.turns, 2000))) / min(plan.turns, 2000)
+    held = _size(folder)
     return {
         "turns": plan.turns,
         "people": len(everybody),
@@ -85,8 +87,8 @@ async def _measured(memory: SearchedMemory, plan: Plan, folder: Path) -> dict[st
         "ingest_per_second": rate,
         "embedder_per_second": alone,
         "ingest_share": rate / alone if alone else 0.0,
-        "bytes_per_turn": bytes_held / plan.turns,
-        "text_bytes_per_turn": text,
+        "bytes_per_turn": held / plan.turns,
+        "of_them": {part: size / plan.turns for part, size in _sizes(folder).items()},
         "rss_mb": {"empty": empty, "full": _rss_mb()},
         "recall": [
             {"turns": size, "people": len(chosen[size]), "warm": _quantiles(warm[size]), "cold": _quantiles(cold[size])}
@@ -166,6 +168,21 @@ def _size(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.glob("memory.db*"))
 
 
+def _sizes(folder: Path) -> dict[str, int]:
+    """Bytes of what was said, of the rows beside it (vectors are most of them), and of the indexes, which could be made
+    anew from the rows. Empty where this SQLite does not tell (`dbstat`).
+    """
+    with contextlib.closing(sqlite3.connect(folder / "memory.db")) as conn:
+        try:
+            held = conn.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name").fetchall()
+        except sqlite3.OperationalError:
+            return {}
+        tables = {name for (name,) in conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        [text] = conn.execute("SELECT coalesce(sum(length(CAST(content AS BLOB))), 0) FROM turns").fetchone()
+    indexes = sum(size for name, size in held if name not in tables or name.startswith(_REBUILDABLE))
+    return {"text": text, "rows": sum(size for _, size in held) - indexes - text, "indexes": indexes}
+
+
 def _quantiles(values: Sequence[float]) -> dict[str, float]:
     ordered = sorted(values)
     return {f"p{int(100 * share)}_ms": quantile(ordered, share) for share in (0.5, 0.95, 0.99)}
@@ -192,7 +209,11 @@ def _print(report: dict[str, Any], console: Console) -> None:
     share, rss = report["ingest_share"], report["rss_mb"]
     lines = (
         f"ingest {report['ingest_per_second']:.0f} turns a second, {share:.2f} x the embedder alone",
-        f"file {report['bytes_per_turn']:.0f} bytes a turn, of which text {report['text_bytes_per_turn']:.0f}",
+        f"file {report['bytes_per_turn']:.0f} bytes a turn{_apart(report['of_them'])}",
         f"RSS {rss['empty']:.0f} MB empty, {rss['full']:.0f} MB full",
     )
     console.print("; ".join(lines), highlight=False)
+
+
+def _apart(sizes: dict[str, float]) -> str:
+    return f": {', '.join(f'{part} {size:.0f}' for part, size in sizes.items())}" if sizes else ""
