@@ -111,6 +111,12 @@ class Metrics:
         self.recall_lexical = Counter(
             "memproxy_recall_lexical_only", "Recalls without a query vector, by reason.", ["reason"], registry=registry
         )
+        self.rerank_skipped = Counter(
+            "memproxy_rerank_skipped",
+            "Recalls that a reranker did not order, by reason.",
+            ["reason"],
+            registry=registry,
+        )
         self.recall_standing = Counter(
             "memproxy_recalls_cut_short",
             "Blocks that say only what stands anyway, because the deadline had passed.",

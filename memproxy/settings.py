@@ -197,6 +197,7 @@ class Recall(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     mmr: Share = 0.0  # how much what is like something better loses by that
     recency: Share = 0.0  # how much of the score goes by age …
     recency_days: Positive = 90  # … of which nothing is left after so long
+    reranker: str | None = None  # a package's cross-encoder, by the name of its entry point
     decay: bool = True  # facts weigh less with age unless they matter or are said again
     resident: Count = 20_000  # passages kept in memory, of those who spoke last; about 3 kB each
 

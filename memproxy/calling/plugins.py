@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from memproxy.errors import SettingsError
 
-Group = Literal["memproxy.embedders", "memproxy.llms"]
+Group = Literal["memproxy.embedders", "memproxy.llms", "memproxy.rerankers"]
 
 
 def names(group: Group) -> list[str]:

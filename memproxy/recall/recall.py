@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,6 +24,7 @@ from memproxy.recall.linked import named as names_in
 from memproxy.recall.profiles import profile_of
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, foremost, leading, rank
+from memproxy.recall.reranking import reranked, reranker_named
 from memproxy.recall.residents import Residents
 from memproxy.recall.standing import Standing
 from memproxy.settings import Recall as RecallSettings
@@ -34,6 +36,7 @@ Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]
 
 # By each index; the turns beside them come with them. More find little more and take longer.
 PROPOSED = 200
+RERANKED_BY = 0.85  # of the deadline that has passed when a second opinion has to be there
 EMBEDDING_SHARE = 0.6  # of the deadline that the query's vector may take before recall goes on without it
 
 
@@ -44,6 +47,7 @@ class Question:
     query: Query
     now: datetime
     embedding: Embedding | None  # under way
+    begun: float = field(default_factory=time.monotonic)
     standing: list[Fact] = field(default_factory=list)  # what is always true of the person, once that was read
 
     async def vector(self, embedder: Embedder | None) -> Vectors | None:
@@ -124,6 +128,8 @@ class Recaller:
         self._ages = settings.recall.decay
         self._standing = Standing(settings)
         self._patience = settings.memory.deadline_ms / 1000 * EMBEDDING_SHARE
+        self._deadline = settings.memory.deadline_ms / 1000
+        self._reranker = reranker_named(settings.recall.reranker)
         self._metrics = metrics
         self._weights = weights
         self._manner = manner or manner_of(settings.recall)
@@ -185,6 +191,9 @@ class Recaller:
             trace += self._weighed(query, proposed, evidence, said, bar)
         limit = profile_of(self._manner.profile, query).depth(self._limit)
         scored = rank(query, evidence, floor=bar, weights=self._weights, manner=self._manner, limit=limit)
+        if self._reranker is not None and floor:
+            left = RERANKED_BY * self._deadline - (time.monotonic() - question.begun)
+            scored = await reranked(self._reranker, query.text, scored, left, self._metrics)
         facts = await self._whole(entity, scored)
         if self._ages and not query.past:
             scored = aged(scored, facts, question.now)

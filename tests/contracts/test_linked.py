@@ -19,7 +19,7 @@ ADA = Entity("Ada")
 CHAIN = ("We bought the boat from an old man called Quirin Vos.", "These days Quirin and Tilde bake rye bread.")
 
 
-async def _say(conn: Connection, texts: list[str]) -> None:
+async def say(conn: Connection, texts: list[str]) -> None:
     await entities.ensure(conn, ADA, NOW)
     session = await sessions.open_session(conn, ADA, None, NOW)
     for number, text in enumerate(texts):
@@ -34,7 +34,7 @@ async def test_a_passage_without_a_word_of_the_question_is_found_by_a_name_in_it
     db: SqliteDatabase, room: int
 ) -> None:
     filler = [f"Nothing but weather, note {n}." for n in range(PROPOSED + 20)]
-    await db.write(lambda conn: _say(conn, [CHAIN[0], *filler, CHAIN[1], "More weather."]))
+    await db.write(lambda conn: say(conn, [CHAIN[0], *filler, CHAIN[1], "More weather."]))
     recaller = Recaller(db, Embedders(), Settings(recall=Recall(resident=room)), Metrics())
     async with recaller.asked("Who sold me my boat?", now=NOW, floor=False) as question:
         await recaller.find(ADA, question, floor=False)
