@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.context.render import NOTHING, Beside
@@ -41,6 +41,7 @@ class Wanted:
     unasked: bool = True  # who the person is is said with it
     session_name: str | None = None
     present: Collection[tuple[str, int]] = ()  # the stored turns (session, place) that the request carries
+    recalls: bool = True  # something is looked for
 
 
 class Besides:
@@ -57,27 +58,37 @@ class Besides:
         self._left_off = settings.summaries.left_off
         self._shows = memory.artifact_share > 0
 
-    async def read(self, entity: Entity, now: datetime, wanted: Wanted, found: Found | None = None) -> Beside:
-        """What stands beside what was found. Nothing is asked where there is nothing to ask for."""
-        quoting = [fact for fact in found.facts.values() if fact.quote] if found is not None and self._quotes else []
+    async def read(self, conn: Connection, entity: Entity, now: datetime, wanted: Wanted) -> Beside:
+        """What does not depend on what is found. Nothing is asked where there is nothing to ask for."""
         threads = self._threads if wanted.opening and wanted.unasked else 0
         feels = self._feels and wanted.unasked
         suggests = self._suggests and wanted.opening
-        coded = _coded(found) if found is not None and self._shows else set()
-        left_off = self._left_off and wanted.opening and found is not None
+        left_off = self._left_off and wanted.opening and wanted.recalls
         goes_on = self._condenses and bool(wanted.present or wanted.session_name)
-        if not (quoting or threads or feels or suggests or goes_on or coded or left_off):
+        if not (threads or feels or suggests or goes_on or left_off):
             return NOTHING
+        begins = wanted.session_name is None or await sessions.by_name(conn, entity, wanted.session_name) is None
+        return Beside(
+            threads=await evidence.open_threads(conn, entity, threads) if threads and begins else (),
+            feelings=await unasked.feelings(conn, entity, now - FEELINGS_FOR, MOST_FEELINGS) if feels else (),
+            suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests and begins else (),
+            left_off=await _left_off(conn, entity, now) if left_off and begins else (),
+            session=await _earlier(conn, entity, wanted) if goes_on else (),
+        )
+
+    async def of_found(
+        self, entity: Entity, found: Found, present: Collection[tuple[str, int]], beside: Beside
+    ) -> Beside:
+        """The same with what may be shown of what was found: quotes, and code and data whole."""
+        quoting = [fact for fact in found.facts.values() if fact.quote] if self._quotes else []
+        coded = _coded(found) if self._shows else set()
+        if not (quoting or coded):
+            return beside
 
         async def look(conn: Connection) -> Beside:
-            begins = wanted.session_name is None or await sessions.by_name(conn, entity, wanted.session_name) is None
-            return Beside(
-                threads=await evidence.open_threads(conn, entity, threads) if threads and begins else (),
-                feelings=await unasked.feelings(conn, entity, now - FEELINGS_FOR, MOST_FEELINGS) if feels else (),
-                suggestions=suggest(entity, await unasked.noteworthy(conn, entity), now) if suggests and begins else (),
-                left_off=await _left_off(conn, entity, now) if left_off and begins else (),
-                session=await _earlier(conn, entity, wanted) if goes_on else (),
-                artifacts=await artifacts.shown(conn, entity, coded, wanted.present) if coded else {},
+            return replace(
+                beside,
+                artifacts=await artifacts.shown(conn, entity, coded, present) if coded else {},
                 quotable=await unasked.quotable(conn, entity, quoting) if quoting else (),
             )
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from memproxy.context.budget import estimate_tokens, fit
 from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
-from memproxy.context.render import NOTHING
+from memproxy.context.render import NOTHING, Beside
 from memproxy.errors import StoreError
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Connection, Database
@@ -155,7 +155,7 @@ class Composer:
         """The block for a message, or why there is none. Stores nothing. For `trace` see `Recaller.find`."""
         async with self._recaller.asked(query, now=now, entity=entity) as question:
             found = await self._recaller.find(entity, question, trace=trace)
-        beside = await self._besides.read(entity, now, Wanted(), found)
+        beside = await self._besides.of_found(entity, found, (), await self._unasked(entity, now, recalls=True))
         return self._sayer.whole(found, beside, self._budget, timezone)
 
     # --- one block a request ---------------------------------------------------------------------------------
@@ -176,9 +176,8 @@ class Composer:
             return Composed(Skip.NO_ROOM)
         async with self._asked(ask) as question:
             so_far.question = question
-            found, present = await self._find(ask, question)
-        wanted = Wanted(ask.opening, session_name=ask.conversation.session_name, present=present)
-        beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
+            wanted = Wanted(ask.opening, session_name=ask.conversation.session_name)
+            found, beside = await self._find(ask, question, wanted)
         block, skip = self._sayer.whole(found, beside, budget, ask.conversation.timezone)
         if block is None:
             return Composed(skip)
@@ -203,7 +202,7 @@ class Composer:
         again = standing.parts
         if standing.stable is None:
             facts, said_at = await self._recaller.standing(entity), ask.conversation.time
-            beside = await self._besides.read(entity, said_at, Wanted())
+            beside = await self._unasked(entity, said_at)
             stable = self._sayer.stable(facts, beside, self._budget, timezone, said_at)
             fresh.append(Part("stable", opening, stable, now))
             standing = InPlace(fresh[0], standing.recalled)
@@ -214,9 +213,8 @@ class Composer:
         if ask.query and all(part.key != turn for _, part in standing.recalled):
             room = self._room(ask.request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
-            found, present = await self._find(ask, question)
-            wanted = Wanted(ask.opening, False, ask.conversation.session_name, present)
-            beside = await self._besides.read(entity, ask.conversation.time, wanted, found)
+            wanted = Wanted(ask.opening, False, ask.conversation.session_name)
+            found, beside = await self._find(ask, question, wanted)
             block, skip = self._sayer.recalled(found, standing, beside, budget, timezone)
             if block is not None:
                 fresh.append(Part("recalled", turn, block, now))
@@ -232,18 +230,22 @@ class Composer:
         words = mask_secrets(resolved("\n".join(one.message.text for one in ask.query), ask.before))
         return self._recaller.asked(words, now=ask.conversation.time, entity=ask.conversation.entity)
 
-    async def _find(self, ask: Ask, question: Question) -> tuple[Found, set[tuple[str, int]]]:
-        """What bears on a request, and the turns that it carries itself."""
-        reading = asyncio.create_task(self._present(ask))
-        try:
-            found = await self._recaller.find(ask.conversation.entity, question, present=reading, note=phrase)
-            present = await reading
-            found = await self._again(ask, found)
-        finally:
-            reading.cancel()
-        here = {session_id for session_id, _ in present}
-        scored = tuple(s for s in found.scored if s.candidate.kind != "summary" or s.candidate.session_id not in here)
-        return replace(found, scored=scored) if len(scored) < len(found.scored) else found, present
+    async def _find(self, ask: Ask, question: Question, wanted: Wanted) -> tuple[Found, Beside]:
+        """What bears on a request, and what may be said beside it."""
+        of, beside, present = ask.conversation, NOTHING, set[tuple[str, int]]()
+
+        async def meanwhile(conn: Connection) -> set[tuple[str, int]]:
+            nonlocal beside, present
+            present = await self._present(conn, ask)
+            beside = await self._besides.read(conn, of.entity, of.time, replace(wanted, present=present))
+            return present
+
+        found = await self._recaller.find(of.entity, question, note=phrase, meanwhile=meanwhile)
+        found = _elsewhere(await self._again(ask, found), present)
+        return found, await self._besides.of_found(of.entity, found, present, beside)
+
+    async def _unasked(self, entity: Entity, now: datetime, *, recalls: bool = False) -> Beside:
+        return await self._db.read(lambda conn: self._besides.read(conn, entity, now, Wanted(recalls=recalls)))
 
     async def _again(self, ask: Ask, found: Found) -> Found:
         """A vague question that found next to nothing, asked once more with the names in the stored conversation.
@@ -261,9 +263,9 @@ class Composer:
             again = await self._recaller.find(ask.conversation.entity, question, note=phrase)
         return again if len(again.scored) > len(found.scored) else found
 
-    async def _present(self, ask: Ask) -> set[tuple[str, int]]:
+    async def _present(self, conn: Connection, ask: Ask) -> set[tuple[str, int]]:
         """The stored turns (session, place) that the request or what it goes on from holds: no need to recall them."""
-        marks = await self._db.read(lambda conn: marks_of(conn, ask.conversation.entity, ask.history))
+        marks = await marks_of(conn, ask.conversation.entity, ask.history)
         return {(mark.session_id, mark.seq) for mark in marks.values()} | ask.thread.held
 
     def _room(self, request: ChatRequest, budget: int) -> int:
@@ -337,3 +339,10 @@ class Composer:
     def forget(self, entity: Entity) -> None:
         """Let go of everything kept in memory of an entity."""
         self._placed.forget(entity)
+
+
+def _elsewhere(found: Found, present: set[tuple[str, int]]) -> Found:
+    """What was found, without summaries of the conversation that goes on: the request tells more of it."""
+    here = {session_id for session_id, _ in present}
+    scored = tuple(s for s in found.scored if s.candidate.kind != "summary" or s.candidate.session_id not in here)
+    return replace(found, scored=scored) if len(scored) < len(found.scored) else found

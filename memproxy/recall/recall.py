@@ -33,6 +33,7 @@ from memproxy.store import facts as fact_rows
 from memproxy.store import index, search
 
 Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]
+Present: TypeAlias = Callable[[Connection], Awaitable[Collection[tuple[str, int]]]]
 
 # By each index; the turns beside them come with them. More find little more and take longer.
 PROPOSED = 200
@@ -104,6 +105,7 @@ class _Seen:
     evidence: Evidence
     told: Sequence[Fact]  # the facts taken from the proposed turns, where any was superseded
     standing: Sequence[Fact]
+    present: Collection[tuple[str, int]]  # turns that the request carries itself
     notes: dict[int, Any]
     floor: float  # the cosine below which nothing is related, of the model whose vectors serve
 
@@ -161,27 +163,30 @@ class Recaller:
         entity: Entity,
         question: Question,
         *,
-        present: Awaitable[Collection[tuple[str, int]]] | None = None,
         kinds: Sequence[ItemKind] | None = None,
         floor: bool = True,
         note: Note | None = None,
+        meanwhile: Present | None = None,
         trace: list[Weighed] | None = None,
     ) -> Found:
-        """What bears on a message. `present` gives the turns (session, place) that stand in the request already, and
-        is awaited only when they are needed; without `floor` weak matches count too, as in an explicit search. `note`
-        works out of a passage what is wanted in `Found.notes`, for those likely to be found, while there is time.
-        `trace` is given every passage that was proposed, and what became of it. Raises StoreError.
+        """What bears on a message. Without `floor` weak matches count too, as in an explicit search. `note` works out
+        of a passage what is wanted in `Found.notes`, for those likely to be found, while there is time. `meanwhile`
+        reads in the same snapshot, while the question is being embedded, and gives the turns (session, place) that
+        stand in the request already. `trace` is given every passage that was proposed, and what became of it. Raises
+        StoreError.
         """
         query = question.query
         if query.shortened:
             self._metrics.shortened.labels("query").inc()
         if query.small_talk and floor:
+            if meanwhile is not None:
+                await self._db.read(meanwhile)
             return Found(query, ())
-        seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, note))
+        seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, note, meanwhile))
         self._residents.load(entity, seen.extent)
         evidence = seen.evidence
         query = replace(query, named=named(query.text, evidence.speakers))
-        said = await present if present is not None else ()
+        said = seen.present
         # What was never true is told at no time; what was true once, where the past is asked about.
         superseded = [f for f in seen.told if f.status == "historical" and (not query.past or f.never_true)]
         proposed, bar = evidence, seen.floor if floor else None
@@ -241,6 +246,7 @@ class Recaller:
         question: Question,
         kinds: Sequence[ItemKind] | None,
         note: Note | None,
+        meanwhile: Present | None,
     ) -> _Seen:
         """Everything the database (or a copy of it in memory) says to a question, in one snapshot.
 
@@ -261,14 +267,16 @@ class Recaller:
             if note is not None:
                 for candidate in resident.matched(match):
                     note(candidate, notes)
+            present = await meanwhile(conn) if meanwhile is not None else ()
             evidence = resident.propose(match, await question.vector(embedder))
         else:
             notes = {}
+            present = await meanwhile(conn) if meanwhile is not None else ()
             evidence = await self._on_disk(conn, entity, extent, question, kinds, embedder)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
         turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id}) if extent.superseded else []
         told = await fact_rows.of_turns(conn, entity, turn_ids)
-        return _Seen(extent, evidence, told, standing, notes, self._floor(embedder))
+        return _Seen(extent, evidence, told, standing, present, notes, self._floor(embedder))
 
     async def _on_disk(
         self,
