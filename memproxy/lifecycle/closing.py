@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from memproxy.errors import Problem
 from memproxy.interfaces import Connection, Database
 from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.kinds import SUMMARIZE
@@ -48,6 +49,17 @@ class Closer:
             if len(resting) < MOST_AT_ONCE:
                 break
         return asked
+
+    async def close_one(self, entity: Entity, session_id: str, now: datetime) -> bool:
+        """Close one conversation now; whether it is to be summed up. Raises Problem 404."""
+
+        async def close(conn: Connection) -> bool:
+            if await sessions.get(conn, entity, session_id) is None:
+                raise Problem(404, "No such conversation")
+            closed = await sessions.close(conn, entity, session_id, now)
+            return closed and await self._ask(conn, entity, session_id, now)
+
+        return await self._db.write(close)
 
     async def _ask(self, conn: Connection, entity: Entity, session_id: str, now: datetime) -> bool:
         """Ask for a summary of what is not summed up yet, where that is wanted and worth a call."""

@@ -48,6 +48,13 @@ class Session(Answer):
     title: str | None  # the first words that the person said; null where their turn is gone
 
 
+class Closed(Answer):
+    """A conversation that is over, until somebody speaks in it again."""
+
+    id: str
+    summary_asked: bool
+
+
 class ReceiptLine(Answer):
     """A receipt in a list."""
 

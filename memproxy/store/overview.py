@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Literal
 
 from memproxy.interfaces import Connection
-from memproxy.model import Entity, FactStatus
+from memproxy.model import Entity, Fact, FactStatus
+from memproxy.store.facts import from_row as fact
 from memproxy.store.rows import scoped, to_time
 from memproxy.store.usage import Usage
 
@@ -82,12 +83,29 @@ async def sessions(
     conn: Connection, entity: Entity, limit: int, after: tuple[str, str] | None = None
 ) -> list[SessionRow]:
     """Conversations, the most recent first, after a place (`last_at`, id)."""
+    return await _sessions(conn, entity, None, limit, after)
+
+
+async def session(conn: Connection, entity: Entity, session_id: str) -> SessionRow | None:
+    """One conversation."""
+    return next(iter(await _sessions(conn, entity, session_id, 1, None)), None)
+
+
+async def _sessions(
+    conn: Connection, entity: Entity, session_id: str | None, limit: int, after: tuple[str, str] | None
+) -> list[SessionRow]:
     time, row_id = after or (None, None)
-    rows = await conn.all("overview_sessions", **scoped(entity), limit=limit, after_time=time, after_id=row_id)
+    place = {"after_time": time, "after_id": row_id}
+    rows = await conn.all("overview_sessions", **scoped(entity), id=session_id, limit=limit, **place)
     return [
         SessionRow(**{**row, "started_at": to_time(row["started_at"]), "last_at": to_time(row["last_at"])})
         for row in rows
     ]
+
+
+async def moments(conn: Connection, entity: Entity, valence: str | None, limit: int) -> list[Fact]:
+    """Current facts that were said with feeling (of this kind), the strongest first."""
+    return [fact(row) for row in await conn.all("overview_moments", **scoped(entity), valence=valence, limit=limit)]
 
 
 async def receipts(

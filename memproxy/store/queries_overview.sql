@@ -8,6 +8,7 @@ SELECT s.id, s.name, s.started_at, s.last_at,
         ORDER BY t.seq LIMIT 1) AS opening
 FROM sessions s
 WHERE s.tenant = :tenant AND s.entity = :entity
+    AND (:id IS NULL OR s.id = :id)
     AND (:after_time IS NULL OR (s.last_at, s.id) < (:after_time, :after_id))
 ORDER BY s.last_at DESC, s.id DESC LIMIT :limit;
 
@@ -74,6 +75,13 @@ SELECT f.id, f.status, f.pinned, f.recall_count, f.recorded_at,
 FROM facts f
 WHERE f.tenant = :tenant AND f.entity = :entity AND f.status IN ('current', 'expired', 'quarantined')
 ORDER BY f.id DESC;
+
+-- name: overview_moments
+-- What was said with feeling: the strongest first.
+SELECT * FROM fact_rows
+WHERE tenant = :tenant AND entity = :entity AND status = 'current' AND emotional_weight IS NOT NULL
+    AND (:valence IS NULL OR emotional_valence = :valence)
+ORDER BY emotional_weight DESC, significance DESC, id DESC LIMIT :limit;
 
 -- name: usage_of_day
 -- Use of models by all entities on a day, by purpose.

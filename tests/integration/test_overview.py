@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from memproxy.server.api import ROUTES
 from memproxy.testing import FrozenClock
 from tests.integration.test_api import is_problem, pages, patch
-from tests.world import World, facts, user
+from tests.world import Message, World, facts, user
 
 pytestmark = pytest.mark.anyio
 
@@ -49,6 +50,70 @@ async def test_a_list_goes_on_though_its_last_row_moved_to_the_front(world: Worl
     await world.heard("Bo", 5)
     second = await get(world, "entities/Bo/sessions", limit=5, cursor=first["next_cursor"])
     assert [row["name"] for row in first["items"] + second["items"]] == ["3", "2", "1", "0"]
+
+
+async def test_a_conversation_can_be_said_to_be_over(tmp_path: Path) -> None:
+    async with World.open(tmp_path, summaries__enabled=True) as world:
+        history: list[Message] = []
+        for about in ("falcons", "owls"):
+            await world.say("Bo", history, f"Tell me more about {about}. " + f"I keep {about} in Brask. " * 12)
+        await world.heard("Bo", 2)
+        [session] = (await get(world, "entities/Bo/sessions"))["items"]
+        address = f"entities/Bo/sessions/{session['id']}"
+        assert await get(world, address) == session
+        closed = [(await world.client.post(world.own(f"{address}/close"))).json() for _ in range(2)]
+        assert [one["summary_asked"] for one in closed] == [True, False]
+        assert (await get(world, "jobs"))["items"][0]["kind"] == "summarize"
+
+
+async def test_what_was_said_with_feeling_is_found_by_how_strong_it_was(world: World) -> None:
+    await world.seed("Bo", "Owns a kayak")
+    await world.seed("Bo", "Passed the exam", emotional_weight=0.6, emotional_valence="joy")
+    await world.seed("Bo", "Lost a friend", emotional_weight=0.9, emotional_valence="grief")
+    moments = (await get(world, "entities/Bo/moments"))["items"]
+    assert [row["text"] for row in moments] == ["Lost a friend", "Passed the exam"]
+    [joy] = (await get(world, "entities/Bo/moments", valence="joy"))["items"]
+    assert joy["text"] == "Passed the exam"
+
+
+# Where a fact that was forgotten (and can be brought back) is still told of: to who takes the whole memory away.
+TELLS_OF_FORGOTTEN = {"/export"}
+
+
+@pytest.mark.parametrize("way", ["forget", "erase", "deny"])
+async def test_h1_no_route_tells_of_what_is_gone(world: World, way: str) -> None:
+    """Every route of an entity that reads, a new one too, is asked after a fact is gone by each way."""
+    [fact] = await world.seed(
+        "Bo", "Keeps falcons in Brask", emotional_weight=0.9, emotional_valence="joy", slot="birds"
+    )
+    await world.ask("Bo", "Where do I keep my falcons?", headers={"X-MemG-Memory": "read"})
+    routes = [route for route in ROUTES if route.reads and route.segments == ("entity",)]
+
+    async def telling() -> set[str]:
+        found = set()
+        for route in routes:
+            path = route.path.format(entity="Bo")
+            response = await world.client.get(world.url + path, params={"query": "Brask"})
+            if "falcons" in response.text:
+                found.add(path.removeprefix("/memproxy/v1/entities/Bo"))
+        return found
+
+    assert {"/facts", "/search", "/context", "/timeline", "/moments", "/export"} <= await telling()
+    address = world.of("Bo", f"/facts/{fact}")
+    if way == "deny":
+        await world.client.post(f"{address}/deny")
+    else:
+        await world.client.delete(address, params={"erase": "true"} if way == "erase" else {})
+    assert await telling() <= (TELLS_OF_FORGOTTEN if way == "forget" else set())
+
+
+async def test_i7_projects_of_one_person_stay_apart_and_a_name_that_is_none_widens_nothing(world: World) -> None:
+    await world.seed("Bo/work", "Keeps falcons in Brask")
+    assert "falcons" in await world.ask("Bo/work", "Where are my falcons?")
+    for other in ("Bo", "Bo/home", "Bo/"):
+        assert await world.ask(other, "Where are my falcons?") == ""
+    refused = await world.chat("x" * 256, [user("Where are my falcons?")])
+    assert refused.headers["x-memg-memory"] == "skipped; reason=bad-entity"
 
 
 async def test_receipts_are_listed_by_conversation_and_each_says_why(world: World) -> None:

@@ -49,7 +49,7 @@ async def everything(world: World, who: str) -> dict[str, str]:
     await world.drain()
     denied = await world.client.post(world.of(who, "/denied"), json={"text": "Likes snow"})
     [fact], [turn, *_] = await world.rows(who), await world.turns(who)
-    ids = {"fact": fact["id"], "turn": turn["id"], "denied": denied.json()["id"]}
+    ids = {"fact": fact["id"], "turn": turn["id"], "session": turn["session_id"], "denied": denied.json()["id"]}
     return ids | {"summary": await summary(world, who)} | await disputes(world, who)
 
 
@@ -108,7 +108,7 @@ async def test_l58_an_id_of_somebody_else_is_not_there_and_nothing_happens(
 
 
 async def test_l58_an_id_that_nobody_has_matches_nothing_and_says_so(world: World) -> None:
-    ids = dict.fromkeys(("fact", "turn", "denied", "contradiction", "collision", "summary"), "0" * 32)
+    ids = dict.fromkeys(("fact", "turn", "session", "denied", "contradiction", "collision", "summary"), "0" * 32)
     for method, path in WITH_ID:
         body = BODIES.get((method, path.removeprefix(PREFIX)))
         is_problem(await world.client.request(method, url(world, path, "Bo", ids), json=body), 404)
@@ -127,7 +127,7 @@ async def test_l58_a_key_reaches_no_route_of_somebody_else(tmp_path: Path, keys:
         fact = await world.client.post(
             world.of("Ada", "/facts"), json={"text": "Owns a canoe"}, headers={"X-MemG-Key": "key-admin"}
         )
-        none = dict.fromkeys(("turn", "denied", "contradiction", "collision", "summary"), "0" * 32)
+        none = dict.fromkeys(("turn", "session", "denied", "contradiction", "collision", "summary"), "0" * 32)
         ids = {"fact": fact.json()["id"], **none}
         for method, path in OF_ENTITIES:
             body = BODIES.get((method, path.removeprefix(PREFIX)))

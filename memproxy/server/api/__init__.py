@@ -67,6 +67,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{ENTITY}/context", entities.context, answers.Context, query=(entities.QUERY, entities.EXPLAIN)),
     Route("GET", f"{ENTITY}/search", entities.search, Page[answers.Hit], query=entities.SEARCH),
     Route("GET", f"{ENTITY}/sessions", overview.list_sessions, Page[answers.Session], query=(LIMIT, AFTER_TIME)),
+    Route("GET", f"{ENTITY}/sessions/{{session}}", overview.get_session, answers.Session),
+    Route("POST", f"{ENTITY}/sessions/{{session}}/close", overview.close_session, answers.Closed),
+    Route("GET", f"{ENTITY}/moments", overview.list_moments, Page[answers.Fact], query=(overview.VALENCE, LIMIT)),
     Route("GET", f"{ENTITY}/receipts", overview.list_receipts, Page[answers.ReceiptLine], query=overview.RECEIPTS),
     Route("GET", f"{ENTITY}/timeline", overview.timeline, Page[answers.Happening], query=overview.TIMELINE),
     Route("GET", f"{ENTITY}/growth", overview.growth, answers.Growth, query=(overview.DAYS,)),
@@ -158,7 +161,7 @@ ROUTES: tuple[Route, ...] = (
         statuses=(201, 202),
         problems=(409,),
     ),
-    Route("GET", f"{ENTITY}/summaries", summaries.list_summaries, Page[answers.Summary], query=(LIMIT,)),
+    Route("GET", f"{ENTITY}/summaries", summaries.list_summaries, Page[answers.Summary], query=(SESSION, LIMIT)),
     Route("DELETE", f"{ENTITY}/summaries/{{summary}}", summaries.delete_summary, answers.Deleted),
 )
 

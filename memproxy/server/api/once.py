@@ -23,7 +23,7 @@ from memproxy.store.answered import Place
 HEADER = "idempotency-key"
 REPLAYED = {"idempotency-replayed": "true"}
 # Answers without a word of what was said: they may outlive what they tell of.
-_WORDLESS = (answers.Deleted, answers.Denial, answers.Ids, answers.Preferences, answers.Retried)
+_WORDLESS = (answers.Closed, answers.Deleted, answers.Denial, answers.Ids, answers.Preferences, answers.Retried)
 _KEY = re.compile("[!-~]{1,255}")
 _WHAT = "Idempotency-Key is 1 to 255 visible ASCII characters, and stands there once"
 

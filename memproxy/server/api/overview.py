@@ -8,8 +8,9 @@ from typing import Literal
 
 from starlette.responses import Response
 
+from memproxy.errors import Problem
 from memproxy.lifecycle import hygiene
-from memproxy.server import answers
+from memproxy.server import answers, views
 from memproxy.server.api.call import Call, answer
 from memproxy.server.api.parameters import (
     AFTER_KIND,
@@ -22,6 +23,7 @@ from memproxy.server.api.parameters import (
     Number,
     cursor,
 )
+from memproxy.server.requests import Valence
 from memproxy.store import overview
 from memproxy.store.rows import to_text
 
@@ -32,6 +34,7 @@ TO = Moment("to", "Nothing from that time on.")
 ORDER = Choice("order", "What comes first; the oldest unless said otherwise.", Literal["oldest", "newest"])
 DAYS = Number("days", "How many days back, today included.", 90, 1, 3660)
 FIRST = Number("limit", "How many of each condition are shown at most.", 20, 1, MAX_PAGE)
+VALENCE = Choice("valence", "Said with this feeling.", Valence)
 RECEIPTS = (SESSION, LIMIT, AFTER_TIME)
 TIMELINE = (FROM, TO, ORDER, LIMIT, AFTER_KIND)
 
@@ -40,11 +43,33 @@ async def list_sessions(call: Call) -> Response:
     """Conversations, the most recent first."""
     entity, limit, after = call.entity, call.get(LIMIT), call.get(AFTER_TIME)
     rows = await call.parts.db.read(lambda conn: overview.sessions(conn, entity, limit, after))
-    items = [
-        answers.Session(row.id, row.name, row.started_at, row.last_at, row.turns, _title(row.opening)) for row in rows
-    ]
+    items = [_session(row) for row in rows]
     place = cursor(to_text(rows[-1].last_at), rows[-1].id) if len(rows) == limit else None
     return answer(answers.Page(items, place))
+
+
+async def get_session(call: Call) -> Response:
+    """One conversation."""
+    entity, session_id = call.entity, call.segment("session")
+    row = await call.parts.db.read(lambda conn: overview.session(conn, entity, session_id))
+    if row is None:
+        raise Problem(404, "No such conversation")
+    return answer(_session(row))
+
+
+async def close_session(call: Call) -> Response:
+    """Say that a conversation is over, so that it is summed up now."""
+    entity, session_id = call.entity, call.segment("session")
+    asked = await call.parts.closer.close_one(entity, session_id, call.parts.clock.now())
+    call.parts.changed(entity)
+    return answer(answers.Closed(session_id, asked))
+
+
+async def list_moments(call: Call) -> Response:
+    """What was said with feeling, the strongest first."""
+    entity, valence, limit = call.entity, call.get(VALENCE), call.get(LIMIT)
+    rows = await call.parts.db.read(lambda conn: overview.moments(conn, entity, valence, limit))
+    return answer({"items": [views.fact(row) for row in rows], "next_cursor": None})
 
 
 async def list_receipts(call: Call) -> Response:
@@ -102,6 +127,10 @@ async def get_hygiene(call: Call) -> Response:
 def _happening(row: overview.Happening) -> answers.Happening:
     by = answers.Mention(row.by_id, row.by_text) if row.by_id is not None and row.by_text is not None else None
     return answers.Happening(row.time, row.kind, row.id, row.text, row.status, row.dated_by, by)
+
+
+def _session(row: overview.SessionRow) -> answers.Session:
+    return answers.Session(row.id, row.name, row.started_at, row.last_at, row.turns, _title(row.opening))
 
 
 def _title(opening: str | None) -> str | None:

@@ -7,15 +7,18 @@ from starlette.responses import Response
 from memproxy.errors import Problem
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.api.parameters import LIMIT
+from memproxy.server.api.parameters import LIMIT, SESSION
 from memproxy.store import summaries
 
 
 async def list_summaries(call: Call) -> Response:
-    """Summaries, the most recent conversation first."""
-    entity, limit = call.entity, call.get(LIMIT)
-    rows = await call.parts.db.read(lambda conn: summaries.list_summaries(conn, entity, limit))
-    return answer({"items": [views.summary(row) for row in rows], "next_cursor": None})
+    """Summaries, the most recent conversation first; those of one conversation in its order."""
+    entity, limit, session = call.entity, call.get(LIMIT), call.get(SESSION)
+    if session:
+        rows = await call.parts.db.read(lambda conn: summaries.of_session(conn, entity, session))
+    else:
+        rows = await call.parts.db.read(lambda conn: summaries.list_summaries(conn, entity, limit))
+    return answer({"items": [views.summary(row) for row in rows[:limit]], "next_cursor": None})
 
 
 async def delete_summary(call: Call) -> Response:
