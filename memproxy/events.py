@@ -180,6 +180,9 @@ class Metrics:
             registry=registry,
         )
         self.jobs = Gauge("memproxy_jobs", "Background jobs, by state.", ["state"], registry=registry)
+        self.control = Counter(
+            "memproxy_control", "Wishes to memory in chats, by what became of them.", ["outcome"], registry=registry
+        )
         self.shortened = Counter(
             "memproxy_shortened", "Texts cut to a limit before use, by where.", ["where"], registry=registry
         )

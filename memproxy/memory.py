@@ -24,6 +24,7 @@ from memproxy.lifecycle.extractor import ExtractionPlan
 from memproxy.lifecycle.fetched import awaited, ended, put_fetched
 from memproxy.lifecycle.history import kept_key, read_history
 from memproxy.lifecycle.recording import Recorder
+from memproxy.lifecycle.steering import Steering
 from memproxy.lifecycle.worker import Worker
 from memproxy.model import Addition, ChatRequest, ContextBlock, Entity, Exchange, Placement, Reply, Turn
 from memproxy.recall.explaining import Weighed
@@ -64,6 +65,7 @@ class Memory:
         clock: Clock,
         metrics: Metrics,
         plan: ExtractionPlan,
+        steering: Steering | None = None,
     ) -> None:
         self._db = db
         self._indexer = indexer
@@ -73,7 +75,7 @@ class Memory:
         self._clock = clock
         self._metrics = metrics
         self._chores = [re.compile(pattern) for pattern in settings.chores]
-        self._composer = Composer(db, recaller, settings, secret, clock, metrics)
+        self._composer = Composer(db, recaller, settings, secret, clock, metrics, steering)
         self._recorder = Recorder(settings, secret, plan)
 
     def hear(self, request: ChatRequest) -> Heard:

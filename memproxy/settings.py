@@ -330,6 +330,7 @@ class Settings(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     debug: bool = False
     timezone: str = "UTC"
     client_time: bool = False
+    chat_control: bool = False
     chores: list[str] = []
     added_elements: list[str] = []  # further elements that programs put into the person's turn
     llm: LLM = LLM()

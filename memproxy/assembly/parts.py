@@ -32,6 +32,7 @@ from memproxy.lifecycle.extractor import ExtractionPlan, plan_extraction
 from memproxy.lifecycle.learner import Learner, policy_of
 from memproxy.lifecycle.profile import Profiles
 from memproxy.lifecycle.reembedding import Reembedder
+from memproxy.lifecycle.steering import Steering
 from memproxy.lifecycle.summarizing import Summarizer
 from memproxy.lifecycle.worker import Progress, Worker
 from memproxy.memory import Memory
@@ -362,8 +363,9 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         stored = indexer.wake if indexer is not None else lambda: None
         summarizer = Summarizer(db, client, clock, metrics, secret, zone, settings.extraction.ignore, stored)
         worker = Worker(db, learner, summarizer, client, plan, settings.extraction, zone, clock, metrics)
-        memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan)
         curator = Curator(db, embedders, secret, clock, learning=plan.own is not None, policy=policy)
+        steering = Steering(db, curator, metrics) if settings.chat_control else None
+        memory = Memory(db, recaller, indexer, worker, settings, secret, clock, metrics, plan, steering)
         yield Parts(
             settings,
             db,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memproxy.context.budget import estimate_tokens, fit
+from memproxy.context.control import with_control
 from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
 from memproxy.context.render import NOTHING, Beside
@@ -26,6 +27,7 @@ from memproxy.lifecycle.placing import PlacedParts, in_place, still_stored
 from memproxy.lifecycle.quoting import hidden_since
 from memproxy.lifecycle.recovering import Recovered, newest_words, recover, wants
 from memproxy.lifecycle.saying import Sayer
+from memproxy.lifecycle.steering import Steering
 from memproxy.model import (
     Addition,
     ChatRequest,
@@ -84,7 +86,14 @@ class Composer:
     """Composes what a request is given. Raises StoreError, and NotUnderstood where a block has no place."""
 
     def __init__(
-        self, db: Database, recaller: Recaller, settings: Settings, secret: bytes, clock: Clock, metrics: Metrics
+        self,
+        db: Database,
+        recaller: Recaller,
+        settings: Settings,
+        secret: bytes,
+        clock: Clock,
+        metrics: Metrics,
+        steering: Steering | None = None,
     ) -> None:
         """Raises SettingsError for a format that nobody offers."""
         self._db = db
@@ -100,6 +109,7 @@ class Composer:
         self._secret = secret
         self._clock = clock
         self._placed = PlacedParts(db)
+        self._steering = steering
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def compose(
@@ -174,11 +184,13 @@ class Composer:
         budget = self._room(ask.request, self._budget)
         if budget <= 0:
             return Composed(Skip.NO_ROOM)
+        told = await self._steered(ask)
         async with self._asked(ask) as question:
             so_far.question = question
             wanted = Wanted(ask.opening, session_name=ask.conversation.session_name)
             found, beside = await self._find(ask, question, wanted)
         block, skip = self._sayer.whole(found, beside, budget, ask.conversation.timezone)
+        block = with_control(block, told, budget)
         if block is None:
             return Composed(skip)
         part = Part("recalled", key, block, self._clock.now())
@@ -213,16 +225,26 @@ class Composer:
         if ask.query and all(part.key != turn for _, part in standing.recalled):
             room = self._room(ask.request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
+            told = await self._steered(ask)
             wanted = Wanted(ask.opening, False, ask.conversation.session_name)
             found, beside = await self._find(ask, question, wanted)
             block, skip = self._sayer.recalled(found, standing, beside, budget, timezone)
+            block = with_control(block, told, budget)
             if block is not None:
                 fresh.append(Part("recalled", turn, block, now))
                 standing = InPlace(standing.stable, (*standing.recalled, (place, fresh[-1])))
         whole = standing.block()
         kept = [part for part in again if part not in gone]
         self._keep(ask, _Kept(self._receipt(ask, whole), parts.revision, fresh, kept, gone, found))
-        return Composed(None, whole, standing.additions()) if whole.items else Composed(skip)
+        return Composed(None, whole, standing.additions()) if whole.text else Composed(skip)
+
+    async def _steered(self, ask: Ask) -> list[tuple[str, str | None]]:
+        """What the person just asked of their memory, done; lines about it for the model."""
+        if self._steering is None or not ask.new:
+            return []
+        message = "\n".join(one.message.text for one in ask.new)
+        told = await self._steering.steer(ask.conversation.entity, message, acts=ask.conversation.mode == "full")
+        return [(one.text, one.fact_id) for one in told]
 
     # --- recalling -------------------------------------------------------------------------------------------
 
