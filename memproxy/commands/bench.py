@@ -91,6 +91,20 @@ def bench_scale(
     raise typer.Exit(anyio.run(measure, Plan(turns, largest, provider, store), out, json_output))
 
 
+@bench.command("import")
+def bench_import(
+    file: Annotated[Path, typer.Argument(help="Conversations of any known format.", exists=True)],
+    provider: Annotated[
+        str, typer.Option(help="Embedder: local, or hash where only the rest is to be measured.")
+    ] = "local",
+    json_output: JsonOption = False,
+) -> None:
+    """Measure how fast a past comes in, beside the embedder's own rate over the same passages."""
+    from memproxy.bench.importing import measure
+
+    raise typer.Exit(anyio.run(measure, file, provider, out, json_output))
+
+
 @bench.command("facts")
 def bench_facts(
     facts: Annotated[int, typer.Option(help="Facts of the person that drafts are reconciled against.")] = 10_000,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import time
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,14 +42,16 @@ def bring(
 
     async def work(parts: Parts, who: Entity) -> tuple[Report, bool]:
         with _bar() as bar:
-            task = bar.add_task("reading", total=None)
-            report = await bring_file(parts, who, file, wish, form, lambda count: bar.advance(task, count))
-            bar.update(task, total=bar.tasks[0].completed)
-            if not dry_run:
-                await _vectors(parts, bar)
+            reading = bar.add_task("reading", total=None)
+            bringing = bring_file(parts, who, file, wish, form, lambda count: bar.advance(reading, count))
+            report = await (bringing if dry_run else _with_vectors(parts, bringing, bar))
         return report, parts.plan.own is not None
 
+    began = time.perf_counter()
     report, learns = on_store(config, db, work, entity, embed=not dry_run, models=learn)
+    if report.new_turns and not dry_run:
+        rate = report.new_turns / (time.perf_counter() - began)
+        err.print(f"{rate:.0f} turns a second, with their vectors", highlight=False)
     _show(report, json_output, dry_run, waits=learn and learns and not dry_run and report.new_turns > 0)
     if report.broken and not (report.conversations or report.statements):
         raise typer.Exit(1)
@@ -60,18 +64,18 @@ def _bar() -> Progress:
     return Progress(*columns, console=err, transient=True)
 
 
-async def _vectors(parts: Parts, bar: Progress) -> None:
+async def _with_vectors(parts: Parts, bringing: Coroutine[Any, Any, Report], bar: Progress) -> Report:
     """What was brought in can be found by meaning at once. Stopped or failing, the server makes the rest."""
-    if parts.indexer is None or parts.embedder is None:
-        return
     from memproxy.errors import EmbedderError
+    from memproxy.importing.door import with_vectors
 
-    task = bar.add_task("vectors", total=None)
+    work = asyncio.ensure_future(bringing)
+    vectors = bar.add_task("vectors", total=None)
     try:
-        while made := await parts.indexer.step():
-            bar.advance(task, made)
+        return await with_vectors(parts, work, lambda count: bar.advance(vectors, count))
     except EmbedderError as error:
         tell("warning", f"{error}; what is missing is made up by `memproxy serve`")
+        return await work
 
 
 def _show(report: Report, json_output: bool, dry: bool, waits: bool) -> None:

@@ -35,7 +35,8 @@ _SQL = re.compile(
     re.M | re.I,
 )
 _STATEMENT_END = re.compile(r";[ \t]*(?=\n|\Z)|\n[ \t]*\n|\Z")
-_INDENTED = re.compile(r"(?:^(?: {4}|\t)[^\n]*\S[^\n]*(?:\n|\Z)(?:[ \t]*\n)*){4,}", re.M)
+# Nothing of a line is given back: tried over again, the lines of a long list would take time square in their number.
+_INDENTED = re.compile(r"(?:^(?: {4}|\t)[^\S\n]*+\S[^\n]*+(?:\n|\Z)(?:[ \t]*+\n)*+){4,}+", re.M)
 _HINT = re.compile(
     r"```|~~~|^[ \t]*[{\[]|^(?: {4}|\t)|\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b", re.M | re.I
 )

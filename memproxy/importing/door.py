@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from memproxy.importing.reading import LARGEST_MEMBER, values
 from memproxy.importing.records import Record
 from memproxy.model import Entity
 
+NEXT_LOOK = 0.05  # seconds after which it is looked again for what lacks vectors
 READ_AHEAD = 64  # records that are parsed at a time, away from the event loop
 
 
@@ -45,6 +46,29 @@ async def bring_file(
         await importer.take(part)
         told(len(part))
     return await importer.finish()
+
+
+async def with_vectors(
+    parts: Parts, work: Awaitable[Report], told: Callable[[int], None] = lambda count: None
+) -> Report:
+    """Do the work of bringing something in, and make the vectors of what it stores while it goes on.
+
+    For whoever has no background work running. `told` is given how many vectors were made, step by step. Raises what
+    the work raises, and EmbedderError: what lacks vectors then is made up for later.
+    """
+    indexer = parts.indexer
+    bringing = asyncio.ensure_future(work)
+    try:
+        while indexer is not None and parts.embedder is not None:
+            over = bringing.done()
+            if not await indexer.catch_up(told):
+                if over:
+                    break
+                await asyncio.wait([bringing], timeout=NEXT_LOOK)
+        return await bringing
+    finally:
+        if not bringing.done():  # the embedder failed: nothing of what is read is lost for that
+            await asyncio.wait([bringing])
 
 
 def _some(found: Iterator[Record]) -> list[Record]:

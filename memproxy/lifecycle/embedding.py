@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from memproxy.embedders.each import embed_each
 from memproxy.embedders.live import Embedders
@@ -18,6 +19,8 @@ from memproxy.store import vectors as vectors_rows
 from memproxy.store.search import Unembedded
 
 log = logging.getLogger(__name__)
+
+_Rows: TypeAlias = "Mapping[Entity, Sequence[tuple[int, Vectors]]]"
 
 BATCH = 32
 # Seconds in which new passages wait for their vectors: a program asks the next thing as soon as it has its answer, and
@@ -84,8 +87,7 @@ class Indexer:
                 await asyncio.wait_for(self._hurry.wait(), PAUSE)
             self._wake.clear()
             try:
-                while await self.step():
-                    pass
+                await self.catch_up()
                 self.failing = None
             except StoreError as error:  # `ready` tells of it by itself, and it may be over in a moment
                 log.warning("passages wait for the database: %s", type(error).__name__)
@@ -107,18 +109,58 @@ class Indexer:
 
     async def step(self) -> int:
         """Embed one batch; how many passages it had. Those of a model that is not at hand wait."""
+        waiting = await self._waiting(frozenset())
+        for model, vectors in await self._embedded(waiting):
+            await self._store(model, vectors)
+        return len(waiting)
+
+    async def catch_up(self, told: Callable[[int], None] = lambda count: None) -> int:
+        """Embed all that waits; how many passages that were. A batch is stored while the next one is embedded.
+
+        `told` is given the size of each batch. Raises EmbedderError, StoreError.
+        """
+        made = 0
+        storing: asyncio.Task[None] | None = None
+        held: frozenset[int] = frozenset()  # what is being stored
+        try:
+            while waiting := await self._waiting(held):
+                vectors = await self._embedded(waiting)
+                if storing is not None:
+                    await storing
+                storing = asyncio.create_task(self._store_all(vectors))
+                held = frozenset(passage.passage_id for passage in waiting)
+                made += len(waiting)
+                told(len(waiting))
+            if storing is not None:
+                await storing
+        finally:
+            if storing is not None:
+                await asyncio.wait([storing])  # whatever became of the next batch, this one is whole
+        return made
+
+    async def _waiting(self, held: frozenset[int]) -> list[Unembedded]:
+        """The next batch, without what is held already."""
         current = self._embedders.current
         if current is None:
-            return 0
+            return []
         model, earlier = current.info.model, list(self._embedders.earlier)
-        waiting = await self._db.read(lambda conn: search.unembedded(conn, model, BATCH, earlier))
+        found = await self._db.read(lambda conn: search.unembedded(conn, model, BATCH + len(held), earlier))
+        return [passage for passage in found if passage.passage_id not in held][:BATCH]
+
+    async def _embedded(self, waiting: Sequence[Unembedded]) -> list[tuple[str, _Rows]]:
+        """The vectors of a batch, by the models that made them."""
+        found: list[tuple[str, _Rows]] = []
         for name in {passage.model for passage in waiting}:
             embedder = self._embedders.named(name)
             if embedder is not None:
-                await self._store(name, await embed(embedder, [one for one in waiting if one.model == name]))
-        return len(waiting)
+                found.append((name, await embed(embedder, [one for one in waiting if one.model == name])))
+        return found
 
-    async def _store(self, model: str, vectors: Mapping[Entity, Sequence[tuple[int, Vectors]]]) -> None:
+    async def _store_all(self, vectors: Sequence[tuple[str, _Rows]]) -> None:
+        for model, rows in vectors:
+            await self._store(model, rows)
+
+    async def _store(self, model: str, vectors: _Rows) -> None:
         async def store(conn: Connection) -> None:
             for entity, rows in vectors.items():
                 await vectors_rows.add_vectors(conn, entity, model, rows)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -628,3 +631,72 @@ def test_an_import_that_cannot_be_says_why(
     done = run("import", *arguments)
     assert done.code == code
     assert said in done.err
+
+
+def test_a_memory_is_taken_away_and_brought_back_by_commands(run: Run, tmp_path: Path) -> None:
+    run("facts", "add", "Keeps hens in Brask", "-e", "bo")
+    assert run("export", "bo", "--out", "bo.jsonl").code == 0
+    file = tmp_path / "bo.jsonl"
+    assert file.stat().st_mode & 0o077 == 0
+    assert run("export", "bo", "--format", "markdown").out.startswith("# What is remembered of bo")
+    assert run("export", "nobody").code == 1
+    assert run("export", "bo", "--format", "cards").code == 2
+    dry = run("import", "bo.jsonl", "-e", "bo", "--db", "other.db", "--dry-run", "--json").json
+    assert (dry["read as"], dry["statements"]) == ("memory", 1)
+    done = run("import", "bo.jsonl", "-e", "bo", "--db", "other.db", "--json").json
+    assert (done["new facts"], done["broken"]) == (1, [])
+    run("export", "bo", "--db", "other.db", "--out", "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes().splitlines()[1:] == file.read_bytes().splitlines()[1:]
+
+
+def test_an_import_that_was_killed_and_is_started_again_ends_with_the_same_store(run: Run, tmp_path: Path) -> None:
+    said = [
+        {
+            "role": "user",
+            "content": f"I own boat number {n} in Brask",
+            "time": f"2024-01-01T{n // 60:02d}:{n % 60:02d}:00Z",
+        }
+        for n in range(700)
+    ]
+    (tmp_path / "past.jsonl").write_text("\n".join(json.dumps(line) for line in said))
+    db = tmp_path / "killed.db"
+    here = str(Path(__file__).parents[2])
+    process = child("import", "past.jsonl", folder=tmp_path, MEMG_DB=str(db), PYTHONPATH=here)
+    while process.poll() is None and _turns(db) == 0:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    assert _turns(db) < 700
+    again = run("import", "past.jsonl", "--db", str(db), "--json").json
+    assert again["new turns"] == 700 - _known(again)
+    run("import", "past.jsonl")
+    for file in (db, tmp_path / "memory.db"):
+        run("export", "default", "--db", str(file), "--out", f"{file.stem}.jsonl")
+    rows = [
+        [
+            (row["seq"], row["time"], row["content"])
+            for line in (tmp_path / name).read_text().splitlines()
+            if (row := json.loads(line)).get("row") == "turn"
+        ]
+        for name in ("killed.jsonl", "memory.jsonl")
+    ]
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 700
+    assert _count(db, "passages WHERE model IS NULL") == 0
+    assert _count(db, "passages") == _count(tmp_path / "memory.db", "passages")
+
+
+def _turns(db: Path) -> int:
+    try:
+        return _count(db, "turns")
+    except sqlite3.Error:
+        return 0  # not there yet
+
+
+def _count(db: Path, table: str) -> int:
+    with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def _known(report: Any) -> int:
+    return int(report["turns"]) - int(report["new turns"])
