@@ -123,7 +123,7 @@ def _log(debug: bool) -> None:
     logging.basicConfig(
         level=logging.DEBUG if debug else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    for noisy in ("httpx", "httpcore", "aiosqlite", "asyncio", "uvicorn"):
+    for noisy in ("httpx", "httpcore", "aiosqlite", "asyncio", "uvicorn", "mcp", "sse_starlette"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 

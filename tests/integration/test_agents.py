@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -129,6 +130,36 @@ async def test_a_stranger_s_page_and_a_listener_are_refused(world: World) -> Non
     address = f"{world.url}/memproxy/mcp"
     is_problem(await world.client.post(address, json=HELLO, headers={"Host": "evil.example"}), 403)
     is_problem(await world.client.get(address, headers={"X-MemG-Entity": "Bo"}), 405)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"text": "zebra',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": "zebra"}}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "zebra", "arguments": {"zebra": 1}}}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"text": [1]}}}',
+        b'{"jsonrpc": "2.0", "id": {"zebra": 1}, "method": "zebra", "params": {"zebra": "zebra"}}',
+        b'["zebra"]',
+        b"",
+    ],
+)  # fmt: skip
+async def test_no_log_line_holds_what_was_sent(world: World, caplog: pytest.LogCaptureFixture, body: bytes) -> None:
+    headers = {
+        "X-MemG-Entity": "Bo",
+        "accept": "application/json, text/event-stream",
+        "content-type": "application/json",
+    }
+    with caplog.at_level("WARNING"):  # below that the SDK is quiet whatever `--debug` says
+        for version in ({}, {"mcp-protocol-version": "2025-06-18"}, {"mcp-protocol-version": "zebra"}):
+            answer = await world.client.post(f"{world.url}/memproxy/mcp", content=body, headers={**headers, **version})
+            assert answer.status_code < 500
+    assert [record.getMessage() for record in caplog.records if "zebra" in _told(record)] == []
+    assert await world.mem("Bo") == []
+
+
+def _told(record: logging.LogRecord) -> str:
+    return logging.Formatter().format(record)
 
 
 async def test_without_the_sdk_it_says_what_to_install(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
