@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from functools import lru_cache
 
 import snowballstemmer
 
 from memproxy.recall.dates import MONTHS, without_modal_may
+from memproxy.recall.languages import FUNCTION_WORDS, content_words, language_of, stem_in
 from memproxy.recall.words import STOPWORDS
 
 DATE_TERMS = 3  # day, month and year stand first in a passage's terms
@@ -55,16 +56,41 @@ def terms(text: str) -> list[str]:
 def index_terms(text: str, speaker: str, time: datetime) -> str:
     """The lexical text of a passage: its terms with those of the speaker and of the date ("7 May 2023")."""
     date = [str(time.day), stem(MONTHS[time.month - 1]), str(time.year)]
-    return " ".join([*date, *terms(speaker), *terms(text)])
+    found = terms(text)
+    language = language_of(_folded_case(text))
+    also = _also(text, language, found) if language is not None else ()
+    return " ".join([*date, *terms(speaker), *found, *also])
 
 
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a question in order, at most QUERY_TERMS of them."""
     distinct = list(dict.fromkeys(terms(text)))
+    language = language_of(_folded_case(text))
+    if language is not None:
+        distinct += _also(text, language, distinct)
+        hollow = _hollow(language)
+        distinct = [term for term in distinct if term not in hollow] or distinct
     if len(distinct) <= QUERY_TERMS:
         return distinct
     half = QUERY_TERMS // 2
     return distinct[:half] + distinct[-half:]
+
+
+def _folded_case(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _also(text: str, language: str, found: Collection[str]) -> list[str]:
+    """The stems that words have in their own language, where they are not among what was found."""
+    there = set(found)
+    stems = (fold_marks(stem_in(word, language))[:_LONGEST] for word in content_words(_folded_case(text), language))
+    return list(dict.fromkeys(term for term in stems if term not in there and term not in STOPWORDS))
+
+
+@lru_cache(maxsize=32)
+def _hollow(language: str) -> frozenset[str]:
+    """The terms that a language's words without content come out as."""
+    return frozenset(stem(fold_marks(word)) for word in FUNCTION_WORDS[language].split())
 
 
 def fold_marks(text: str) -> str:
@@ -123,8 +149,7 @@ def _word(word: str) -> str | None:
     return None if not folded or folded in STOPWORDS else stem(folded)[:_LONGEST]
 
 
-# The stemmer for a script; Latin text is taken for English, which does other languages little harm as long as what is
-# stored and what is asked are treated alike.
+# The stemmer for a script; Latin text is taken for English, and has the stems of its own language beside (`languages`).
 _LANGUAGES = {
     "english": re.compile("[a-z]+"),
     "russian": re.compile("[\u0400-\u04ff]+"),
