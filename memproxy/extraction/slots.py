@@ -46,6 +46,13 @@ _NAMES = {
     **dict.fromkeys("bedtime bed_time".split(), "sleep_time"),
     **dict.fromkeys("wake_up_time wakeup_time".split(), "wake_time"),
 }
+_SPELT = {  # the same word, as it is written elsewhere
+    "favourite": "favorite", "colour": "color", "organisation": "organization", "neighbourhood": "neighborhood",
+    "neighbour": "neighbor", "behaviour": "behavior", "flavour": "flavor", "honour": "honor", "licence": "license",
+    "centre": "center", "theatre": "theater", "programme": "program", "tyre": "tire", "jewellery": "jewelry",
+    "grey": "gray", "humour": "humor", "moustache": "mustache", "pyjamas": "pajamas", "fibre": "fiber",
+    "specialisation": "specialization", "speciality": "specialty", "cheque": "check", "aeroplane": "airplane",
+}  # fmt: skip
 _LENGTH = 64
 _SORTED = frozenset("email phone address".split())  # people have one of each sort
 _SORTS = frozenset("work office business company private personal home school university emergency".split())
@@ -106,7 +113,8 @@ class Slots:
 
 def _plain(slot: str) -> str:
     name, at, whose = slot.casefold().partition("@")
-    plain = re.sub(r"[\W_]+", "_", name).strip("_").removeprefix("current_").removeprefix("my_")
+    words = (_SPELT.get(word, word) for word in re.split(r"[\W_]+", name) if word)
+    plain = "_".join(words).removeprefix("current_").removeprefix("my_")
     return plain + (at + re.sub(r"[\W_]+", "_", whose).strip("_") if whose else "")
 
 

@@ -94,9 +94,30 @@ _FOR_A_TALE = Pattern(
 )
 
 
+# "My character is a dwarf": told of somebody who is made up.
+_MADE_UP = (
+    r"characters?|avatar|alter ego|oc|protagonist|spielfigur|spielcharakter|personnage|personaje|personaggio|"
+    r"personagem|personage|rollfigur|персонаж\w*"
+)
+_MINE = r"my|our|meine?r?|unsere?|mon|notre|mi|nuestro|il mio|meu|minha|mijn|onze|min|мой|наш"
+_OF_ONE_MADE_UP = Pattern(
+    rf"(?<!\w)(?:{_MINE}) (?:[\w&'’-]+ ){{0,4}}?(?:{_MADE_UP})(?!\w)"
+    r"(?! (?:traits?|flaws?|reference|witness|of )| in me)"
+    r"|(?:我的|我們的|我们的)(?:\w{0,6})(?:角色|人物)|(?:私|僕|俺)の(?:\w{0,6})キャラ|(?:내|나의|제) ?(?:\w{0,6})캐릭터"
+)
+_TELLS_SO = Pattern(
+    rf"(?<!\w)(?:{_MADE_UP}|plays?|playing|spielt|joue|juega|gioca|joga|играет)(?!\w)|角色|人物|キャラ|캐릭터|扮演"
+)
+
+
 def played(claim: Claim) -> bool:
-    """Whether the words were said in a game, or tell what a story shall be about."""
-    return _in_a_scene(claim) or (_of_a_tale(claim) and not presupposed(claim))
+    """Whether the words were said in a game, or tell what a story shall be about, or who somebody made up is."""
+    return _in_a_scene(claim) or _of_one_made_up(claim) or (_of_a_tale(claim) and not presupposed(claim))
+
+
+def _of_one_made_up(claim: Claim) -> bool:
+    """Whether a clause about a character is told of the person, without a word that it is one."""
+    return not _TELLS_SO.search(claim.told) and all(_OF_ONE_MADE_UP.search(clause.words) for clause in claim.drawn)
 
 
 def _in_a_scene(claim: Claim) -> bool:

@@ -16,6 +16,10 @@ TURN = Turn("t", "s", 1, "user", None, "", datetime(2026, 5, 6, tzinfo=UTC))
 # What was said, what a model makes of it, and the words it quotes (all of them, where there is no third).
 ENGLISH: list[tuple[str, ...]] = [
     ("I own a kayak called Petrel.", "Owns a kayak called Petrel"),
+    ("My character is a dwarf.", "Plays a character who is a dwarf"),
+    ("My D&D character is a dwarf.", "Plays a dwarf in D&D"),
+    ("I am writing a novel, my main character is a nurse.", "Is writing a novel"),
+    ("Patience is in my character, I am a calm person.", "Is a calm person", "I am a calm person"),
     ("I'm a nurse, not a doctor.", "Is a nurse"),
     ("I live in Tolm, not in Brask.", "Lives in Tolm", "I live in Tolm"),
     ("I'm Bo, nice to meet you!", "Is called Bo", "I'm Bo"),

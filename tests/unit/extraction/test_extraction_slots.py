@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memproxy.extraction.slots import DEFAULT, SINGLE, Slots
+from memproxy.extraction.slots import DEFAULT, SINGLE, Slots, canonical_slot
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_is_said_of_others_fills_their_attributes() -> None:
 def test_an_operator_adds_attributes_and_names() -> None:
     slots = Slots.with_more(["Favourite Team"], {"abode": "location", "club": "favourite team"})
     assert slots.canonical("Abode") == "location"
-    assert slots.key(slots.canonical("club"), "Supports Tolm FC") == "favourite_team"
+    assert slots.key(slots.canonical("club"), "Supports Tolm FC") == "favorite_team"
     assert DEFAULT.key("favourite_team", "Supports Tolm FC") is None
 
 
@@ -71,3 +71,17 @@ def test_a_canonical_name_is_its_own(slot: str) -> None:
 def test_no_name_is_no_attribute(slot: str | None) -> None:
     assert DEFAULT.canonical(slot) is None
     assert DEFAULT.key(DEFAULT.canonical(slot), "x") is None
+
+
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        ("favourite_colour", "favorite_color"),
+        ("Favourite Colour", "favorite_color"),
+        ("neighbourhood", "neighborhood"),
+        ("my favourite theatre", "favorite_theater"),
+        ("organisation", "company"),
+    ],
+)
+def test_one_attribute_spelt_as_people_spell_it_is_one(british: str, american: str) -> None:
+    assert canonical_slot(british) == canonical_slot(american)
