@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +234,37 @@ async def test_a_reader_that_takes_nothing_holds_no_snapshot_for_long(
         with pytest.raises(StoreUnavailable):
             _ = [piece async for piece in pieces]
         assert isinstance(db, SqliteDatabase)
+
+
+# Columns that a file does not carry, with why not; whatever else a table of an entity has is carried.
+NOT_CARRIED = {
+    "entities": {"passages", "terms", "vectors_changed", "revision"},  # counted anew
+    "sessions": {"head"},  # a keyed hash, made anew
+    "turns": {"credential", "text_key"},  # a fingerprint; a keyed hash, made anew
+    "facts": {"content_key"},  # follows from the text
+}
+NOT_CARRIED_TABLES = {
+    "history_marks",  # keyed hashes, made anew
+    "passages", "vectors", "vectors_next",  # indexes, made anew
+    "jobs", "receipts", "receipt_items", "placed", "usage", "answered",  # the work of one store, not a memory
+}  # fmt: skip
+
+
+async def test_whatever_a_store_keeps_of_somebody_is_carried_or_said_not_to_be(tmp_path: Path) -> None:
+    carried = {kind.table: set(kind.row.__struct_fields__) for kind in rows.KINDS}
+    carried["entities"] = set(rows.EntityRow.__struct_fields__)
+    carried["preferences"] = set(rows.PreferencesRow.__struct_fields__)
+    carried["fact_changes"] = {*rows.Change.__struct_fields__, "fact_id"}
+    carried["fact_reinforcements"] = {*rows.Repeated.__struct_fields__, "fact_id"}
+    carried["hidden_spans"] = {"turn_id", "start", "end"}
+    carried["denied_words"] = {"denied_id", "hash", "size"}
+    async with stores(tmp_path, "one"):
+        pass
+    with contextlib.closing(sqlite3.connect(tmp_path / "one.db")) as connection:
+        columns = connection.execute(
+            "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
+        ).fetchall()
+    personal = {table for table, column in columns if column == "entity"} - NOT_CARRIED_TABLES
+    for table, column in columns:
+        if table in personal and column not in ("tenant", "entity"):
+            assert column in carried[table] | NOT_CARRIED.get(table, set()), f"{table}.{column}"
