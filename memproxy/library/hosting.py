@@ -52,6 +52,7 @@ class Here:
         self._client: UpstreamClient | None = None
         self._proxies: dict[str, Proxy] = {}
         self._opening = asyncio.Lock()
+        self._closing: asyncio.Task[None] | None = None  # where nobody can wait for it
         self.loop: asyncio.AbstractEventLoop | None = _running()
 
     async def proxy(self, base_url: str) -> Proxy:
@@ -67,6 +68,8 @@ class Here:
         """See `Host`: what answers have left to record is recorded; the memory stays open."""
         if self._client is not None:
             await self._client.drain(DRAIN_SECONDS)
+        self._client = None
+        self._proxies.clear()
         await self._stack.aclose()
 
     def enter(self) -> asyncio.AbstractEventLoop:
@@ -78,7 +81,13 @@ class Here:
         return self.loop
 
     def leave(self) -> None:
-        """See `Host`."""
+        """See `Host`: the memory stays open, what was opened for the client ends."""
+        if self.loop is None or self.loop.is_closed():
+            return
+        if self.loop is _running():
+            self._closing = self.loop.create_task(self.close())
+        else:
+            wait(self.loop, self.close())
 
 
 class Owned:

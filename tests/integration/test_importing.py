@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from memproxy.bench.importing import measure
 from memproxy.errors import SwitchedOff
 from memproxy.importing.bringing import Importer, Report, Wish
 from memproxy.importing.formats import records
@@ -152,3 +155,14 @@ async def test_a_date_given_is_that_of_what_has_none(world: World) -> None:
     report = await bring(world, undated, default_time=datetime(2022, 2, 2, tzinfo=UTC))
     assert report.new_turns == 1
     assert (await world.turns("Bo"))[0]["time"].startswith("2022-02-02")
+
+
+async def test_the_rate_of_an_import_is_told_beside_the_embedders_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "past.json"
+    file.write_text(json.dumps(PAST))
+    assert await measure(file, "hash", Console(), json_output=True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["turns"], told["passages"]) == (4, 4)
+    assert told["ratio"] > 0

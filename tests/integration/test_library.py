@@ -231,6 +231,7 @@ async def test_anthropic_clients_remember_without_a_server(tmp_path: Path, up: S
             with pytest.raises(anthropic.APIConnectionError) as refused:
                 client.messages.create(messages=question, **ask)
             assert "use it in a thread" in str(refused.value.__cause__)
+            await anyio.to_thread.run_sync(client.close)
         else:
             up.reply_answer(answer(words("It is 42 kroner."), streaming=True))
             async with (
