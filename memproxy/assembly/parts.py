@@ -23,6 +23,7 @@ from memproxy.embedders.live import Embedders
 from memproxy.errors import StoreError
 from memproxy.events import Metrics, Skip
 from memproxy.interfaces import Clock, Connection, Embedder
+from memproxy.lifecycle.calibrating import Calibrator
 from memproxy.lifecycle.closing import Closer
 from memproxy.lifecycle.curation import Curator
 from memproxy.lifecycle.disputes import Disputes
@@ -108,7 +109,7 @@ class Parts:
             log.warning("%s", reembedding["told"])
         loops = [self._prune(), self._expire(), self._close()]
         if self.indexer is not None:
-            loops += [self.indexer.run(), self._reembed(self.indexer)]
+            loops += [self.indexer.run(), self._reembed(self.indexer), Calibrator(self.db, self.embedders).run()]
         if self.plan.off is None:
             loops += [self.worker.run() for _ in range(self.settings.extraction.concurrency)]
         self._tasks = [asyncio.get_running_loop().create_task(loop) for loop in loops]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     np = Lazy("numpy")
 
-_QUESTIONS = (
+QUESTIONS = (
     "how do I boil an egg?",
     "what is the capital of France?",
     "who won the chess tournament?",
@@ -27,6 +27,7 @@ _QUESTIONS = (
     "write a function that sorts a list",
     "which bus goes to the harbour?",
 )
+MOST_OFF = 0.05
 _STATEMENTS = (
     "user: My grandmother keeps bees behind the house.",
     "user: I broke my wrist skating last winter.",
@@ -64,12 +65,24 @@ def calibrate(model: Runs, files: ModelFiles) -> tuple[float, float]:
     def vectors(texts: Sequence[str], prefix: str) -> Vectors:
         return model.embed([model.tokens(prefix + text) for text in texts])
 
-    return _levels(vectors(_QUESTIONS, files.query_prefix), vectors(DOCUMENTS, files.document_prefix))
+    return _levels(vectors(QUESTIONS, files.query_prefix), vectors(DOCUMENTS, files.document_prefix))
 
 
 async def calibrate_remote(questions: Embeds, documents: Embeds) -> tuple[float, float]:
     """(floor, duplicate) of a model behind an API, asked in two calls. Raises what they raise."""
-    return _levels(await questions(_QUESTIONS), await documents(DOCUMENTS))
+    return _levels(await questions(QUESTIONS), await documents(DOCUMENTS))
+
+
+def floor_among(questions: Vectors, passages: Vectors, stated: float) -> float:
+    """The floor as passages of a real memory have it: three deviations above what questions that have nothing to do
+    with them reach; no farther than MOST_OFF from what was stated of the model.
+
+    `questions` are the vectors of QUESTIONS, `passages` some of everybody's. Pairs of passages would say too much:
+    what one person tells in two conversations lies much nearer together than a question does to what it is not about.
+    """
+    unrelated = (questions @ passages.T).ravel()
+    found = float(unrelated.mean() + 3 * unrelated.std())
+    return round(min(max(found, stated - MOST_OFF), stated + MOST_OFF), 3)
 
 
 def _levels(questions: Vectors, documents: Vectors) -> tuple[float, float]:

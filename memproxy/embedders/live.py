@@ -13,6 +13,7 @@ class Embedders:
         self.problem = problem  # why there is none
         self.failing = False  # … though one is wanted
         self.earlier: dict[str, Embedder] = {}  # those of other models whose vectors were found at the start
+        self.floors: dict[str, float] = {}  # of models whose floor was found anew among the passages of this memory
         self.missing: dict[str, str] = {}  # models of which there are such vectors but no embedder, and why
 
     def named(self, model: str | None) -> Embedder | None:
@@ -20,6 +21,10 @@ class Embedders:
         if self.current is not None and model in (None, self.current.info.model):
             return self.current
         return self.earlier.get(model) if model is not None else None
+
+    def floor(self, embedder: Embedder) -> float:
+        """The cosine below which nothing counts as related, by a model of these."""
+        return self.floors.get(embedder.info.model, embedder.info.floor)
 
     @property
     def why_none(self) -> str | None:

@@ -345,7 +345,7 @@ class Recaller:
         """The cosine below which nothing counts as related: set, or calibrated for the embedder."""
         if self._threshold is not None:
             return self._threshold
-        return embedder.info.floor if embedder is not None else 0.0
+        return self._embedders.floor(embedder) if embedder is not None else 0.0
 
     async def _vector(self, embedder: Embedder | None, text: str) -> Vectors | None:
         """A question's vector, or None where there is no embedder or it takes too long: words alone will do then."""

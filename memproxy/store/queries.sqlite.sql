@@ -209,6 +209,18 @@ WHERE coalesce(t.id, f.id, s.id) IS NOT NULL
     AND p.kind IN (SELECT value FROM json_each(:kinds))
     AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)));
 
+-- name: passages_extent
+-- The first and the last id of any passage.
+SELECT min(id) AS first, max(id) AS last FROM passages;
+
+-- name: vectors_sample
+-- The vectors that one model made of passages of everybody (a JSON array of ids): to measure the model, not to show.
+SELECT v.vector
+FROM json_each(:ids) i
+CROSS JOIN passages p ON p.id = i.value AND p.model = :model
+CROSS JOIN vectors v ON v.tenant = p.tenant AND v.entity = p.entity AND v.passage_id = p.id
+WHERE v.model = :model AND v.dimensions = :dimensions;
+
 -- name: vectors_of_passages
 -- The vectors that one model made of the given passages (a JSON array of ids).
 SELECT v.passage_id, v.vector

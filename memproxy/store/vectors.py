@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import TYPE_CHECKING
 
 from memproxy.errors import StoreError
@@ -163,6 +164,15 @@ def _compared(rows: Sequence[Row], query: bytes) -> tuple[NDArray[np.int64], Vec
 
 
 # --- vec0 tables ---
+
+
+async def sample(conn: Connection, model: str, dimensions: int, dice: Random, ids: int) -> Vectors:
+    """Vectors that a model made of anybody's passages: those of so many ids, drawn with repetition."""
+    row = await conn.one("passages_extent")
+    first, last = (row["first"], row["last"]) if row is not None and row["first"] is not None else (0, 0)
+    drawn = sorted({dice.randint(first, last) for _ in range(ids)})
+    rows = await conn.all("vectors_sample", model=model, dimensions=dimensions, ids=json.dumps(drawn))
+    return np.array([from_blob(row["vector"]) for row in rows], np.float32).reshape(-1, dimensions)
 
 
 async def rebuild_vector_indexes(conn: Connection) -> None:

@@ -19,14 +19,19 @@ ADA = Entity("Ada")
 CHAIN = ("We bought the boat from an old man called Quirin Vos.", "These days Quirin and Tilde bake rye bread.")
 
 
-async def say(conn: Connection, texts: list[str]) -> None:
-    await entities.ensure(conn, ADA, NOW)
-    session = await sessions.open_session(conn, ADA, None, NOW)
+async def say(conn: Connection, texts: list[str], entity: Entity = ADA) -> list[int]:
+    """Store turns of one conversation; the ids of their passages."""
+    await entities.ensure(conn, entity, NOW)
+    session = await sessions.open_session(conn, entity, None, NOW)
+    ids = []
     for number, text in enumerate(texts):
         turn = await turns.append(
-            conn, ADA, session.id, role="user", name=None, content=text, time=NOW, learn="no", text_key=str(number)
+            conn, entity, session.id, role="user", name=None, content=text, time=NOW, learn="no", text_key=str(number)
         )
-        await passages.add(conn, ADA, [Passage("turn", turn.id, 0, 0, len(text), index_terms(text, "user", NOW), text)])
+        ids += await passages.add(
+            conn, entity, [Passage("turn", turn.id, 0, 0, len(text), index_terms(text, "user", NOW), text)]
+        )
+    return ids
 
 
 @pytest.mark.parametrize("room", [0, 10_000])
