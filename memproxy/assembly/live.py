@@ -1,6 +1,6 @@
 """Requests as they pass, for whoever looks on: a bounded ring in memory, without a word of what was said.
 
-Nothing of it is stored. A request whose memory is off leaves no row.
+Nothing of it is stored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from memproxy.events import Skip
 from memproxy.memory import Prepared
 
 RING = 1000  # requests that are kept
@@ -71,8 +70,6 @@ class Live:
 
         `started` and `first` are the time.monotonic() at which it came in, and at which its answer's head was there.
         """
-        if prepared.skip is Skip.OFF:
-            return
         block = prepared.block
         row = Passed(
             seq=self._next,

@@ -43,9 +43,11 @@ class Profiles:
             found.setdefault(entry.field, []).append(entry)
         return found
 
-    async def history(self, entity: Entity, name: str | None = None) -> list[ProfileEntry]:
-        """What ever held, the newest first."""
-        return await self._db.read(lambda conn: profile.history(conn, entity, name))
+    async def history(
+        self, entity: Entity, name: str | None = None, limit: int = 500, after: str | None = None
+    ) -> list[ProfileEntry]:
+        """What ever held, the newest first, beginning after the entry with the given id."""
+        return await self._db.read(lambda conn: profile.history(conn, entity, name, limit, after))
 
     async def change(self, entity: Entity, changes: ProfileChanges) -> dict[str, list[ProfileEntry]]:
         """Change entries by hand, all or none. Raises Problem 400 for a value that fits no entry."""

@@ -340,11 +340,14 @@ class Proxy:
             self._counting.skip(prepared.skip)
 
     def _show(self, method: str, call: Call, plan: Plan, outcome: Outcome, arrived: float) -> None:
-        """Let whoever looks on see that a request passed."""
+        """Let whoever looks on see that a request passed: none whose memory is off, nobody who switched theirs off."""
+        if identity.memory_mode(call.headers) == "off":
+            return
+        named = plan.conversation is not None and plan.prepared.skip is not Skip.SWITCHED_OFF
         self._parts.live.add(
             self._parts.clock.now(),
             call.id,
-            plan.conversation.entity.name if plan.conversation is not None else None,
+            plan.conversation.entity.name if plan.conversation is not None and named else None,
             call.form.name,
             wire.ending(method, call.path.path),
             plan.prepared,

@@ -52,9 +52,12 @@ async def by_hand(conn: Connection, entity: Entity) -> list[ProfileEntry]:
     return [_from_row(row) for row in await conn.all("profile_by_hand", **scoped(entity))]
 
 
-async def history(conn: Connection, entity: Entity, field: str | None = None, limit: int = 500) -> list[ProfileEntry]:
-    """What ever held, the newest first."""
-    return [_from_row(row) for row in await conn.all("profile_history", **scoped(entity), field=field, limit=limit)]
+async def history(
+    conn: Connection, entity: Entity, field: str | None = None, limit: int = 500, after: str | None = None
+) -> list[ProfileEntry]:
+    """What ever held, the newest first, beginning after the entry with the given id."""
+    rows = await conn.all("profile_history", **scoped(entity), field=field, limit=limit, after=after)
+    return [_from_row(row) for row in rows]
 
 
 async def put(

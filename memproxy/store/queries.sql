@@ -588,7 +588,10 @@ SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity AND id = :id
 
 -- name: summaries_list
 -- Summaries, the most recent conversation first.
-SELECT * FROM summaries WHERE tenant = :tenant AND entity = :entity ORDER BY ended_at DESC, id DESC LIMIT :limit;
+SELECT * FROM summaries
+WHERE tenant = :tenant AND entity = :entity
+    AND (:after_time IS NULL OR (ended_at, id) < (:after_time, :after_id))
+ORDER BY ended_at DESC, id DESC LIMIT :limit;
 
 -- name: summaries_of_session
 -- The summaries of one session, in the order of the turns they tell of.
@@ -744,7 +747,9 @@ SELECT coalesce(sum(calls), 0) AS calls FROM usage WHERE day = :day AND purpose 
 -- name: usage_list
 -- An entity's use of models, the newest day first.
 SELECT day, purpose, calls, input_tokens, output_tokens FROM usage
-WHERE tenant = :tenant AND entity = :entity ORDER BY day DESC, purpose LIMIT :limit;
+WHERE tenant = :tenant AND entity = :entity
+    AND (:after_day IS NULL OR day < :after_day OR (day = :after_day AND purpose > :after_purpose))
+ORDER BY day DESC, purpose LIMIT :limit;
 
 -- name: erase_hidden_spans
 -- Erasure: where erased facts stood.

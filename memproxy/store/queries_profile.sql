@@ -19,6 +19,7 @@ ORDER BY field, id;
 SELECT p.* FROM profile_entries p
 LEFT JOIN facts f ON f.tenant = p.tenant AND f.entity = p.entity AND f.id = p.fact_id
 WHERE p.tenant = :tenant AND p.entity = :entity AND (:field IS NULL OR p.field = :field)
+  AND (:after IS NULL OR p.id < :after)
   AND (p.fact_id IS NULL OR f.status NOT IN ('forgotten', 'quarantined'))
 ORDER BY p.id DESC LIMIT :limit;
 

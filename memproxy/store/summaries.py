@@ -73,9 +73,13 @@ async def get(conn: Connection, entity: Entity, summary_id: str) -> Summary | No
     return None if row is None else from_row(row)
 
 
-async def list_summaries(conn: Connection, entity: Entity, limit: int) -> list[Summary]:
-    """Summaries, the most recent conversation first."""
-    return [from_row(row) for row in await conn.all("summaries_list", **scoped(entity), limit=limit)]
+async def list_summaries(
+    conn: Connection, entity: Entity, limit: int, after: tuple[str, str] | None = None
+) -> list[Summary]:
+    """Summaries, the most recent conversation first, after a place (`ended_at`, id)."""
+    time, row_id = after or (None, None)
+    place = {"after_time": time, "after_id": row_id}
+    return [from_row(row) for row in await conn.all("summaries_list", **scoped(entity), limit=limit, **place)]
 
 
 async def of_session(conn: Connection, entity: Entity, session_id: str) -> list[Summary]:

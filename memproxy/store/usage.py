@@ -48,6 +48,10 @@ async def today(conn: Connection, day: str, purpose: str) -> int:
     return int(row["calls"]) if row is not None else 0
 
 
-async def list_usage(conn: Connection, entity: Entity, limit: int = 100) -> list[Usage]:
-    """An entity's use, the newest day first."""
-    return [Usage(**row) for row in await conn.all("usage_list", **scoped(entity), limit=limit)]
+async def list_usage(
+    conn: Connection, entity: Entity, limit: int = 100, after: tuple[str, str] | None = None
+) -> list[Usage]:
+    """An entity's use, the newest day first, after a place (day, purpose)."""
+    day, purpose = after or (None, None)
+    place = {"after_day": day, "after_purpose": purpose}
+    return [Usage(**row) for row in await conn.all("usage_list", **scoped(entity), limit=limit, **place)]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memproxy.interfaces import Connection
+from memproxy.model import Entity, new_id
 from memproxy.server.api import ROUTES
+from memproxy.store import jobs, summaries, usage
+from memproxy.store.summaries import Summary
 from memproxy.testing import FrozenClock
 from tests.integration.test_api import is_problem, pages, patch
 from tests.world import Message, World, facts, user
@@ -135,6 +139,27 @@ async def test_receipts_are_listed_by_conversation_and_each_says_why(world: Worl
     assert all(item["score"] > 0 and item["reasons"] for item in one["items"])
 
 
+async def test_every_long_list_can_be_read_a_page_at_a_time(world: World) -> None:
+    assert world.app is not None
+    now, db = world.app.parts.clock.now(), world.app.parts.db
+    await world.seed("Bo", "Owns a kayak")
+
+    async def put(conn: Connection) -> None:
+        for i in range(5):
+            day = now - timedelta(days=i // 2)
+            await usage.add(conn, Entity("Bo"), day.date().isoformat(), ("extract", "merge")[i % 2])
+            await summaries.insert(conn, Entity("Bo"), Summary(new_id(), None, f"Talk {i}", day, day, day))
+            await jobs.enqueue(conn, Entity("Bo"), f"kind{i}", None, now + timedelta(days=9), None, now)
+
+    await db.write(put)
+    for i in range(5):
+        await world.client.patch(world.of("Bo", "/profile"), json={"add": {"allergies": [f"thing {i}"]}})
+    for path in ("entities/Bo/usage", "entities/Bo/summaries", "entities/Bo/profile/history", "jobs"):
+        whole = (await get(world, path))["items"]
+        assert len(whole) == 5, path
+        assert await pages(world, path, 2) == whole
+
+
 # --- what happened when ---
 
 
@@ -235,13 +260,24 @@ async def test_requests_are_seen_as_they_pass_without_a_word_of_them(world: Worl
 
 
 async def test_a_request_without_memory_leaves_no_row_and_an_erased_entity_no_name(world: World) -> None:
-    await world.chat("Bo", [user("hello")], {"X-MemG-Memory": "off"})
+    for mode, hop in (
+        ("off", {}),
+        ("nonsense", {}),
+        ("off", {"X-MemG-Session": "x" * 300}),
+        ("off", {"Origin": "https://a.b"}),
+    ):
+        await world.chat("Bo", [user("hello")], {"X-MemG-Memory": mode, **hop})
+    assert (await get(world, "live"))["items"] == []
+    await world.client.put(world.of("Ada", "/preferences"), json={"memory": False})
+    await world.chat("Ada", [user("Where do I keep my falcons?")])
+    [switched_off] = (await get(world, "live"))["items"]
+    assert (switched_off["reason"], switched_off["entity"]) == ("switched-off", None)
     await world.chat("Bo", [user("hello")])
     await world.heard("Bo")
     await world.client.delete(world.of("Bo"))
-    [row] = (await get(world, "live"))["items"]
-    assert row["entity"] is None
-    assert (await get(world, "live", after=10**9))["items"] == [row]  # a number from before a restart
+    rows = (await get(world, "live"))["items"]
+    assert [row["entity"] for row in rows] == [None, None]
+    assert (await get(world, "live", after=10**9))["items"] == rows  # a number from before a restart
 
 
 async def test_stopping_does_not_wait_for_whoever_looks_on(world: World) -> None:

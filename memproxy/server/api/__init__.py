@@ -28,7 +28,7 @@ from memproxy.server.api import (
     wishes,
 )
 from memproxy.server.api.application import application
-from memproxy.server.api.parameters import AFTER, AFTER_NAME, AFTER_TIME, LIMIT, SESSION, TIMEOUT
+from memproxy.server.api.parameters import AFTER, AFTER_DAY, AFTER_NAME, AFTER_TIME, LIMIT, SESSION, TIMEOUT
 from memproxy.server.api.route import Media, Route
 
 V1 = "/memproxy/v1"
@@ -56,14 +56,14 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{V1}/stats", watching.stats, answers.Stats, admin=True),
     Route("GET", f"{V1}/live", watching.live, answers.LiveView, query=watching.LIVE, admin=True),
     Route("POST", f"{V1}/flush", process.flush, answers.Progress, query=(TIMEOUT,), admin=True, same_again=True),
-    Route("GET", f"{V1}/jobs", process.list_jobs, Page[answers.Job], query=(process.STATE, LIMIT), admin=True),
+    Route("GET", f"{V1}/jobs", process.list_jobs, Page[answers.Job], query=(process.STATE, LIMIT, AFTER), admin=True),
     Route("POST", f"{V1}/jobs/{{job}}/retry", process.retry_job, answers.Retried, admin=True),
     Route("GET", f"{V1}/receipts/{{request_id}}", process.get_receipt, answers.Receipt),
     # Entities, looked over.
     Route("GET", f"{V1}/entities", entities.list_entities, Page[answers.EntityLine], query=(LIMIT, AFTER_NAME)),
     Route("GET", ENTITY, entities.get_entity, answers.Entity),
     Route("DELETE", ENTITY, entities.erase_entity, answers.Deleted, same_again=True),
-    Route("GET", f"{ENTITY}/usage", entities.get_usage, Page[answers.Usage], query=(LIMIT,)),
+    Route("GET", f"{ENTITY}/usage", entities.get_usage, Page[answers.Usage], query=(LIMIT, AFTER_DAY)),
     Route("GET", f"{ENTITY}/context", entities.context, answers.Context, query=(entities.QUERY, entities.EXPLAIN)),
     Route("GET", f"{ENTITY}/search", entities.search, Page[answers.Hit], query=entities.SEARCH),
     Route("GET", f"{ENTITY}/sessions", overview.list_sessions, Page[answers.Session], query=(LIMIT, AFTER_TIME)),
@@ -138,7 +138,13 @@ ROUTES: tuple[Route, ...] = (
     ),
     # The person: profile, preferences, what is denied.
     Route("GET", f"{ENTITY}/profile", profile.get_profile, answers.Profile),
-    Route("GET", f"{ENTITY}/profile/history", profile.get_history, Page[answers.ProfileEntry], query=(profile.FIELD,)),
+    Route(
+        "GET",
+        f"{ENTITY}/profile/history",
+        profile.get_history,
+        Page[answers.ProfileEntry],
+        query=(profile.FIELD, LIMIT, AFTER),
+    ),
     Route(
         "PATCH", f"{ENTITY}/profile", profile.patch_profile, answers.Profile, requests.ProfileFields, (), (200,), (409,)
     ),
@@ -161,7 +167,13 @@ ROUTES: tuple[Route, ...] = (
         statuses=(201, 202),
         problems=(409,),
     ),
-    Route("GET", f"{ENTITY}/summaries", summaries.list_summaries, Page[answers.Summary], query=(SESSION, LIMIT)),
+    Route(
+        "GET",
+        f"{ENTITY}/summaries",
+        summaries.list_summaries,
+        Page[answers.Summary],
+        query=(SESSION, LIMIT, AFTER_TIME),
+    ),
     Route("DELETE", f"{ENTITY}/summaries/{{summary}}", summaries.delete_summary, answers.Deleted),
 )
 

@@ -9,7 +9,17 @@ from starlette.responses import Response
 from memproxy.model import DEFAULT_TENANT, ItemKind
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.api.parameters import AFTER_NAME, LIMIT, MAX_PAGE, Choices, Flag, Number, Question
+from memproxy.server.api.parameters import (
+    AFTER_DAY,
+    AFTER_NAME,
+    LIMIT,
+    MAX_PAGE,
+    Choices,
+    Flag,
+    Number,
+    Question,
+    cursor,
+)
 from memproxy.store import entities as entity_rows
 from memproxy.store import usage
 
@@ -57,9 +67,10 @@ async def get_entity(call: Call) -> Response:
 
 async def get_usage(call: Call) -> Response:
     """How much models were used for an entity, the newest day first."""
-    entity, limit = call.entity, call.get(LIMIT)
-    found = await call.parts.db.read(lambda conn: usage.list_usage(conn, entity, limit))
-    return answer({"items": [asdict(row) for row in found], "next_cursor": None})
+    entity, limit, after = call.entity, call.get(LIMIT), call.get(AFTER_DAY)
+    found = await call.parts.db.read(lambda conn: usage.list_usage(conn, entity, limit, after))
+    place = cursor(found[-1].day, found[-1].purpose) if len(found) == limit else None
+    return answer({"items": [asdict(row) for row in found], "next_cursor": place})
 
 
 async def erase_entity(call: Call) -> Response:

@@ -271,6 +271,7 @@ def cursor(*parts: object) -> str:
 
 AFTER = Cursor(f"({_ID})")
 AFTER_TIME = Cursor(f"({_TIME})~({_ID})")
+AFTER_DAY = Cursor("([0-9]{4}-[0-9]{2}-[0-9]{2})~([a-z_-]+)")
 AFTER_KIND = Cursor(f"({_TIME})~([a-z]+)~({_ID})")
 AFTER_NAME = Text("cursor", AFTER.about, 255)
 LIMIT = Number("limit", "How many rows at most.", 100, 1, MAX_PAGE)

@@ -10,7 +10,7 @@ from memproxy.lifecycle.dead_letters import bring_back
 from memproxy.model import JobState
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.api.parameters import LIMIT, TIMEOUT, Choices
+from memproxy.server.api.parameters import AFTER, LIMIT, TIMEOUT, Choices
 from memproxy.store import jobs, receipts
 
 STATE = Choices("state", "Jobs in these states; all of them if none is named.", JobState)
@@ -41,9 +41,12 @@ async def flush(call: Call) -> Response:
 
 async def list_jobs(call: Call) -> Response:
     """Background jobs, newest first."""
-    states, limit = call.get(STATE), call.get(LIMIT)
-    rows = await call.parts.db.read(lambda conn: jobs.list_jobs(conn, states=states, limit=limit))
-    return answer({"items": [views.job(row) for row in rows], "next_cursor": None})
+    states, limit, after = call.get(STATE), call.get(LIMIT), call.get(AFTER)
+    rows = await call.parts.db.read(
+        lambda conn: jobs.list_jobs(conn, states=states, limit=limit, after=after[0] if after else None)
+    )
+    place = rows[-1].id if len(rows) == limit else None
+    return answer({"items": [views.job(row) for row in rows], "next_cursor": place})
 
 
 async def retry_job(call: Call) -> Response:

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
-from memproxy.server.api.parameters import Text
+from memproxy.server.api.parameters import AFTER, LIMIT, Text
 from memproxy.server.requests import ProfileFields
 
 FIELD = Text("field", "Entries of this field alone.", 100)
@@ -19,8 +19,10 @@ async def get_profile(call: Call) -> Response:
 
 async def get_history(call: Call) -> Response:
     """What ever held, the newest first."""
-    rows = await call.parts.profiles.history(call.entity, call.get(FIELD))
-    return answer({"items": [views.profile_entry(row) for row in rows], "next_cursor": None})
+    limit, after = call.get(LIMIT), call.get(AFTER)
+    rows = await call.parts.profiles.history(call.entity, call.get(FIELD), limit, after[0] if after else None)
+    place = rows[-1].id if len(rows) == limit else None
+    return answer({"items": [views.profile_entry(row) for row in rows], "next_cursor": place})
 
 
 async def patch_profile(call: Call) -> Response:
