@@ -23,7 +23,8 @@ from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 
 from memproxy.server.api import ROUTES
-from memproxy.server.api.route import Media
+from memproxy.server.api.route import Media, Route
+from tests.integration.test_ownership import everything
 from tests.world import World, user
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
@@ -139,3 +140,43 @@ def tried(
 
     with contextlib.suppress(Unsatisfiable):  # where nothing can be wrong: no parameter but ids, no body
         once()
+
+
+async def test_what_is_answered_of_a_full_memory_is_of_the_types_that_are_declared(world: World) -> None:
+    """The fuzzer meets memories with little in them; here every route that reads has something to tell."""
+    ids = await everything(world, "Bo")
+    asked = await world.chat("Bo", [user("Where is my kayak?")])
+    await world.client.patch(
+        world.of("Bo", "/profile"), json={"add": {"allergies": ["latex"], "pets": [{"name": "Moss"}]}}
+    )
+    await world.client.patch(world.of("Bo", f"/facts/{ids['fact']}"), json={"emotional_weight": 0.8})
+    ids["request_id"] = asked.headers["x-memg-request-id"]
+    empty = set()
+    for route in ROUTES:
+        kinds = [kind for kind in _kinds(route) if not isinstance(kind, Media)]
+        if not route.reads or not kinds:
+            continue
+        for more in ({}, {"group": "tag", "sources": "true", "explain": "true", "status": "open,held,resolved"}):
+            known = {one.name for one in route.query}
+            if "contradictions" not in route.path:
+                more = {name: value for name, value in more.items() if name != "status"}
+            query = {name: value for name, value in {"query": "kayak", **more}.items() if name in known}
+            response = await world.client.get(world.url + route.path.format(entity="Bo", **ids), params=query)
+            assert response.status_code == 200, (route.path, response.text)
+            assert any(_is(response.content, kind) for kind in kinds), (route.path, response.text)
+            if response.json().get("items") == []:
+                empty.add(route.path)
+    assert not empty, "nothing to tell"
+
+
+def _kinds(route: Route) -> tuple[Any, ...]:
+    found = route.answer if isinstance(route.answer, tuple) else (route.answer,)
+    return tuple(kind for kind in found if kind is not None)
+
+
+def _is(body: bytes, kind: Any) -> bool:
+    try:
+        msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError:
+        return False
+    return True
