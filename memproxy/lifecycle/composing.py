@@ -208,6 +208,7 @@ class Composer:
     async def _in_parts(self, ask: Ask, question: Question, so_far: SoFar) -> Composed:
         entity, timezone, now = ask.conversation.entity, ask.conversation.timezone, self._clock.now()
         opening, turn, place = ask.thread.opening, *ask.turns[-1]
+        told = await self._steered(ask)  # before what stands is looked up: it may be what is to be forgotten
         fresh: list[Part] = []
         parts = await self._placed.of_keys(entity, [opening, *(key for key, _ in ask.turns)])
         standing = in_place(parts, opening, ask.turns, now, self._timeout, turn if ask.new else "")
@@ -225,7 +226,6 @@ class Composer:
         if ask.query and all(part.key != turn for _, part in standing.recalled):
             room = self._room(ask.request, MOST_BUDGETS * self._budget) // MOST_BUDGETS
             standing, budget, gone = make_room(standing, room)
-            told = await self._steered(ask)
             wanted = Wanted(ask.opening, False, ask.conversation.session_name)
             found, beside = await self._find(ask, question, wanted)
             block, skip = self._sayer.recalled(found, standing, beside, budget, timezone)

@@ -111,6 +111,18 @@ async def test_the_request_and_the_answer_stay_what_they_are(world: World) -> No
     assert sent["messages"][-1]["content"].startswith("Remember that I'm allergic to hazelnuts")
 
 
+@pytest.mark.parametrize("placement", ["user", "split"])
+async def test_a_block_in_the_conversation_is_steered_as_well(tmp_path: Path, placement: str) -> None:
+    async with World.open(tmp_path, chat_control=True, memory__placement=placement) as world:
+        said = "Remember that I'm allergic to hazelnuts"
+        await world.chat("Bo", [user(said)])
+        assert b"Just noted" in world.sent
+        history = [user(said), assistant("This is a scripted answer.")]
+        await world.chat("Bo", [*history, user("Forget that I'm allergic to hazelnuts")])
+        assert b"has been forgotten" in world.sent
+        assert world.sent.count(b"allergic to hazelnuts") == 2  # in the person's own messages
+
+
 async def test_without_the_setting_nothing_is_understood(tmp_path: Path) -> None:
     async with World.open(tmp_path) as world:
         assert await world.ask("Bo", "Remember that I'm allergic to hazelnuts") == ""
