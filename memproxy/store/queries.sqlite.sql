@@ -80,7 +80,9 @@ WHERE tenant = :tenant AND entity = :entity
     AND (:min_confidence IS NULL OR confidence >= :min_confidence)
     AND (:pinned IS NULL OR pinned = :pinned)
     AND (:source_role IS NULL OR source_role = :source_role)
-    AND (:words IS NULL OR instr(fold(text), :words) > 0)
+    AND (:words IS NULL OR instr(
+        -- What is plain ASCII without double blanks is folded by making it lower case, at a tenth of the price.
+        CASE WHEN text GLOB '*[^ -~]*' OR instr(text, '  ') THEN fold(text) ELSE lower(text) END, :words) > 0)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: contradictions_list

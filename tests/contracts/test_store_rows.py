@@ -267,6 +267,31 @@ async def test_of_twenty_equal_facts_stored_at_once_one_row_remains(db: SqliteDa
     assert len(await db.read(lambda conn: facts.list_facts(conn, ADA))) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Owns a Kayak", "a kayak"),
+        ("Owns a  kayak", "owns a kayak"),
+        ("Owns a\tkayak", "A  KAYAK"),
+        ("Owns\na kayak", "owns a"),
+        ("Owns a \u201ckayak\u201d", 'a "kayak"'),
+        ("Owns a ＫＡＹＡＫ", "kayak"),
+        ("Owns a kayak", "ＫＡＹＡＫ"),
+        ("Owns a k%y_k", "k%y_k"),
+    ],
+)
+async def test_a_fact_is_found_by_part_of_its_text_whatever_case_and_blanks(
+    db: SqliteDatabase, text: str, query: str
+) -> None:
+    async def work(conn: Connection) -> Fact:
+        await entities.ensure(conn, ADA, NOW)
+        await facts.insert(conn, ADA, fact("Lives in Tolm"))
+        return await facts.insert(conn, ADA, fact(text))
+
+    stored = await db.write(work)
+    assert await db.read(lambda conn: facts.list_facts(conn, ADA, query=query)) == [stored]
+
+
 async def test_facts_are_filtered_and_paged_newest_first(db: SqliteDatabase) -> None:
     async def work(conn: Connection) -> list[Fact]:
         await entities.ensure(conn, ADA, NOW)
