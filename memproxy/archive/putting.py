@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,6 +22,8 @@ from memproxy.trust import cut_blocks, looks_like_instruction, mask_secrets
 if TYPE_CHECKING:
     from memproxy.archive.restoring import Restored
 
+_WORDS = frozenset("text quote note value description held_value".split())  # what people or models wrote
+_SHOWN = ("text", "value", "description")  # of these, what models are shown
 FOREIGN_DENIAL = "denied under the key of another store or name: deny it here again"
 
 
@@ -66,10 +68,22 @@ class Putting:
         elif kind.row is rows.DeniedRow:
             await self._denied(conn, found)
         elif kind.row is rows.ProfileRow:
-            dumped = [{**_values(row), "value": _json(row.value, sort_keys=True)} for row in found]
+            dumped = [{**row, "value": _json(row["value"], sort_keys=True)} for row in self._plain(found)]
             await archive.put(conn, self._entity, kind.table, dumped)
         else:
-            await archive.put(conn, self._entity, kind.table, [_values(row) for row in found])
+            await archive.put(conn, self._entity, kind.table, self._plain(found))
+
+    def _plain(self, found: Sequence[Any]) -> list[dict[str, Any]]:
+        """Rows without secrets; those whose words are shown to models, and are orders to them, are refused."""
+        plain = []
+        for row in found:
+            values = _masked(_values(row))
+            said = [values[name] for name in _SHOWN if name in values]
+            if any(looks_like_instruction(text) for value in said for text in _texts(value)):
+                self.refused[row.id] = "shaped like an instruction to a model"
+            else:
+                plain.append(values)
+        return plain
 
     async def _turns(self, conn: Connection, found: Sequence[rows.TurnRow]) -> None:
         """Turns, and the marks by which a client that sends them again as history is known to go on from there."""
@@ -118,8 +132,8 @@ class Putting:
             {
                 **_values(change),
                 "fact_id": row.id,
-                "before": _json(change.before),
-                "after": _json(change.after),
+                "before": _json(_masked(change.before)),
+                "after": _json(_masked(change.after)),
             }
             for row in stored
             for change in row.history
@@ -131,8 +145,7 @@ class Putting:
     def _fact(self, row: rows.FactRow) -> dict[str, Any]:
         values = _values(row)
         del values["history"], values["repeated"]
-        values["text"] = mask_secrets(row.text)
-        values["quote"] = mask_secrets(row.quote) if row.quote is not None else None
+        values |= _masked({"text": row.text, "quote": row.quote})
         values["content_key"] = content_key(values["text"])
         if row.status == "current" and looks_like_instruction(values["text"]):
             values["status"] = "quarantined"
@@ -161,6 +174,21 @@ def _turn(row: rows.TurnRow) -> Turn:
 
 def _values(row: Any) -> dict[str, Any]:
     return msgspec.structs.asdict(row)
+
+
+def _masked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, without secrets in the words among them."""
+    return {name: _without_secrets(value) if name in _WORDS else value for name, value in values.items()}
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_secrets(inner) for name, inner in value.items()}
+    return mask_secrets(value) if isinstance(value, str) else value
+
+
+def _texts(value: str | Mapping[str, str]) -> Iterable[str]:
+    return [value] if isinstance(value, str) else value.values()
 
 
 def _json(value: Any, **how: Any) -> str:

@@ -24,6 +24,7 @@ VERSION = 1
 
 Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 Time = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")]
+Date = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 
@@ -123,7 +124,7 @@ class FactRow(Row, tag="fact", kw_only=True, frozen=True):
     superseded_by: Id | None = None
     reference_time: Time | None = None
     said_at: Time | None = None
-    started_at: str | None = None
+    started_at: Date | None = None
     lifetime: Lifetime
     expires_at: Time | None = None
     reinforced_count: Count = 0
@@ -278,7 +279,7 @@ TABLES = {kind.row: kind for kind in KINDS}
 
 _decoder = msgspec.json.Decoder(Line)
 _TIMES = {
-    row: tuple(name for name, kind in row.__annotations__.items() if kind in ("Time", "Time | None"))
+    row: tuple(name for name, kind in row.__annotations__.items() if kind in ("Time", "Time | None", "Date | None"))
     for row in (EntityRow, *TABLES, PreferencesRow, Change, Repeated)
 }
 

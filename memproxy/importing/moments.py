@@ -38,6 +38,8 @@ def _number(value: int | float | str) -> float | None:
         number = float(value)
     except ValueError:
         return None
+    except OverflowError:  # a whole number of hundreds of digits
+        raise ValueError("no time") from None
     if not math.isfinite(number):
         raise ValueError("no time")
     return number if not isinstance(value, str) or len(value) > len("20231124") else None  # a day, not a number

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +18,9 @@ _SUFFIXES = (".json", ".jsonl", ".ndjson")
 _BESIDE = frozenset(
     "user users user_settings message_feedback model_comparisons shared_conversations sora projects".split()
 )
+# What `zipfile` and the packers behind it raise for bytes that are not what they were, and for ways of packing that
+# they do not know.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, ValueError)
 
 
 def values(path: Path, largest: int = LARGEST_MEMBER) -> Iterator[Raw | Broken]:
@@ -38,7 +43,7 @@ def values(path: Path, largest: int = LARGEST_MEMBER) -> Iterator[Raw | Broken]:
             yield from parsed(path.name, path.read_bytes())
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror or error}") from None
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:  # its list of contents cannot be read
         raise SettingsError(f"{path}: a damaged archive ({error})") from None
 
 
@@ -55,7 +60,12 @@ def _archived(path: Path, largest: int) -> Iterator[Raw | Broken]:
                 yield Broken(member.filename, "encrypted")
             else:
                 left -= member.file_size
-                yield from parsed(member.filename, archive.read(member))
+                try:
+                    data = archive.read(member)
+                except _DAMAGED as error:
+                    yield Broken(member.filename, f"damaged, or packed in a way that is not known here ({error})")
+                    continue
+                yield from parsed(member.filename, data)
 
 
 def parsed(name: str, data: bytes) -> Iterator[Raw | Broken]:

@@ -54,7 +54,9 @@ async def import_file(call: Call) -> Response:
         try:
             report = await bring_file(call.parts, entity, file, wish, form, largest=MAX_UNPACKED)
         except SettingsError as error:
-            raise Problem(400, "That file cannot be read", str(error).replace("--format", "format")) from None
+            raise Problem(
+                400, "That file cannot be read", str(error).replace("--format", "format").replace(f"{file}: ", "")
+            ) from None
     return answer(views.imported(report, dry))
 
 
