@@ -15,7 +15,9 @@ async function call(method, path, { query = {}, body, signal, raw } = {}) {
   const url = address(path, query);
   const headers = method === "GET" ? {} : { "X-MemG-Page": TOKEN };
   if (body !== undefined && !raw) headers["Content-Type"] = "application/json";
-  const answer = await fetch(url, { method, headers, signal, body: raw ? body : body && JSON.stringify(body) });
+  const answer = await fetch(url, { method, headers, signal, body: raw ? body : body && JSON.stringify(body) }).catch((error) => {
+    throw error.name === "AbortError" ? error : new Problem(0, { title: "The server does not answer", detail: "Is memproxy running?" });
+  });
   const json = (answer.headers.get("content-type") || "").includes("json");
   const value = json ? await answer.json() : null;
   if (!answer.ok) throw new Problem(answer.status, value || {});
@@ -38,5 +40,11 @@ export const put = (path, body) => call("PUT", path, { body });
 export const remove = (path, query) => call("DELETE", path, { query });
 export const send = (path, query, file) => call("POST", path, { query, body: file, raw: true });
 
-/** The path of what belongs to an entity. */
-export const of = (entity, ...parts) => ["entities", entity, ...parts].map(encodeURIComponent).join("/");
+/** The path of what belongs to an entity. Browsers cannot ask for "." and "..": they take them for steps in the path. */
+export function of(entity, ...parts) {
+  const path = [entity, ...parts];
+  if (path.some((part) => part === "." || part === "..")) {
+    throw new Problem(400, { title: `A browser cannot ask for “${entity}”`, detail: "The command line and the API can." });
+  }
+  return ["entities", ...path].map(encodeURIComponent).join("/");
+}

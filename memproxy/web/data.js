@@ -3,6 +3,7 @@
 import { address, get, of, put, remove, send } from "./api.js";
 import { button, confirmed, field, fill, h, toast, told } from "./dom.js";
 import { day, many } from "./format.js";
+import { remember } from "./last.js";
 
 export async function view(page, entity) {
   const [counts, wanted, denied] = await Promise.all([get(of(entity)), get(of(entity, "preferences")), get(of(entity, "denied"))]);
@@ -64,20 +65,29 @@ function report_of(found) {
 const WISHES = { memory: "Remember and recall at all", learning: "Learn facts from what is said", patterns: "Learn habits" };
 
 function choosing(entity, wanted) {
-  const wishes = { ...wanted };
-  const save = async (change) => {
-    try {
-      Object.assign(wishes, await put(of(entity, "preferences"), { ...wishes, ...change }));
-      toast("Kept from now on. What is there stays.");
-    } catch (error) {
-      toast(told(error), { kind: "problem" });
-    }
-  };
-  const tags = h("input", { value: wanted.excluded_tags.join(", "), placeholder: "health, politics", autocomplete: "off",
+  const tags = h("input", { placeholder: "health, politics", autocomplete: "off",
     onchange: () => save({ excluded_tags: tags.value.split(",").map((tag) => tag.trim()).filter(Boolean) }) });
+  const boxes = Object.entries(WISHES).map(([name, label]) =>
+    [name, label, h("input", { type: "checkbox", onchange: (event) => save({ [name]: event.target.checked }) })]);
+
+  function show() {
+    tags.value = wanted.excluded_tags.join(", ");
+    for (const [name, , box] of boxes) box.checked = wanted[name];
+  }
+
+  /** Only what was changed here: another page may have changed the rest. What holds then is shown, also where it failed. */
+  async function save(change) {
+    try {
+      wanted = await put(of(entity, "preferences"), change);
+      toast("Kept from now on. What is there stays.");
+    } finally {
+      show();
+    }
+  }
+
+  show();
   return section("What is wanted",
-    Object.entries(WISHES).map(([name, label]) => h("label", { class: "check" },
-      h("input", { type: "checkbox", checked: wanted[name], onchange: (event) => save({ [name]: event.target.checked }) }), ` ${label}`)),
+    boxes.map(([, label, box]) => h("label", { class: "check" }, box, ` ${label}`)),
     field("Never learn facts with these tags", tags));
 }
 
@@ -99,7 +109,7 @@ function erasing(entity) {
       if (!(await confirmed(`Erase all of ${entity}?`, "Turns, facts, summaries, receipts and history are removed for good.", "Erase", entity))) return;
       const { deleted } = await remove(of(entity));
       toast(`Erased: ${Object.entries(deleted).filter(([, count]) => count).map(([kind, count]) => `${count} ${kind}`).join(", ") || "nothing was there"}.`);
-      localStorage.removeItem("entity");
+      remember(null);
       location.hash = "#/memory";
     }, { class: "danger" }));
 }

@@ -18,10 +18,21 @@ export function svg(tag, attributes = {}, ...children) {
 
 function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), telling(value));
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
+}
+
+/** Do it; whatever fails in it is told, so that nothing that a person does can come to nothing in silence. */
+function telling(action) {
+  return async (event) => {
+    try {
+      await action(event);
+    } catch (error) {
+      toast(told(error), { kind: "problem" });
+    }
+  };
 }
 
 function nodes(children) {
@@ -34,17 +45,16 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** A button that cannot be pressed twice while what it does is under way; failures are told. */
+/** A button that cannot be pressed twice while what it does is under way. It keeps the focus: `disabled` would lose it. */
 export function button(label, action, attributes = {}) {
   const element = h("button", { type: "button", ...attributes, onclick: press }, label);
   async function press(event) {
-    element.disabled = true;
+    if (element.ariaDisabled === "true") return;
+    element.ariaDisabled = "true";
     try {
       await action(event);
-    } catch (error) {
-      toast(told(error), { kind: "problem" });
     } finally {
-      element.disabled = false;
+      element.ariaDisabled = null;
     }
   }
   return element;

@@ -9,9 +9,17 @@ export function factCard(entity, row, changed) {
   const path = (...more) => of(entity, "facts", row.id, ...more);
   const card = h("article", { class: `fact ${row.status}`, "aria-label": row.text });
   const act = (verb, done) => button(done.label, async () => {
-    show(await post(path(verb)));
+    await post(path(verb));
+    again(await get(path("history")));
     toast(done.said);
   });
+
+  /** Show it as it is now, and let who uses the keyboard go on where they are. */
+  function again(now) {
+    const at = [...card.querySelectorAll("button")].indexOf(document.activeElement);
+    show(now);
+    card.querySelectorAll("button")[at]?.focus();
+  }
 
   function show(now) {
     row = { ...row, ...now };
@@ -53,9 +61,8 @@ export function factCard(entity, row, changed) {
         toast("Corrected. The earlier wording is kept in its history.");
         if (now.id === row.id) show(now);
         changed();
-      } catch (error) {
+      } finally {
         stop.disabled = false;
-        toast(error.detail ?? error.message, { kind: "problem" });
       }
     }
     fill(card, form);

@@ -4,7 +4,16 @@ export function link(view, entity, ...rest) {
   return `#/${[view, entity, ...rest].map(encodeURIComponent).join("/")}`;
 }
 
-/** The parts of the address that the page stands at. */
+/** The parts of the address that the page stands at; "" where one is empty. */
 export function parts() {
-  return location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
+  return location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+}
+
+/** What somebody typed after the # need not be percent-encoded; then it is taken as it stands. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

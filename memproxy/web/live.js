@@ -127,13 +127,18 @@ function tidiness(entity, found) {
   return [h("h2", {}, `How tidy ${entity}'s memory is`), lines.length ? lines : h("p", { class: "quiet" }, "Nothing stands out.")];
 }
 
+/** A fact that was forgotten since it was counted is none; what else fails is told. */
+function gone(error) {
+  if (error.status !== 404) throw error;
+}
+
 /** Facts behind a heading, read when it is opened. */
 function facts(entity, title, ids) {
   const inside = h("div");
   const details = h("details", { ontoggle: async () => {
     if (!details.open || inside.hasChildNodes()) return;
-    const rows = await Promise.all(ids.map((id) => get(of(entity, "facts", id))));
-    fill(inside, rows.map((row) => factCard(entity, row, () => {})));
+    const rows = await Promise.all(ids.map((id) => get(of(entity, "facts", id)).catch(gone)));
+    fill(inside, rows.filter(Boolean).map((row) => factCard(entity, row, () => {})));
   } }, h("summary", {}, title), inside);
   return details;
 }

@@ -5,6 +5,7 @@ import { fill, h, told } from "./dom.js";
 import { view as conversations } from "./conversations.js";
 import { view as data } from "./data.js";
 import { view as disputes } from "./disputes.js";
+import { lastSeen, remember } from "./last.js";
 import { link, parts } from "./links.js";
 import { view as live } from "./live.js";
 import { view as memory } from "./memory.js";
@@ -39,8 +40,9 @@ async function route() {
   const mine = ++showing;
   leave();
   leave = () => {};
-  const [name = "memory", asked, ...rest] = parts();
-  const shown = name in VIEWS ? name : "memory";
+  const [name, named, ...rest] = parts();
+  const asked = named || undefined;
+  const shown = Object.hasOwn(VIEWS, name) ? name : "memory";
   try {
     const { names, more } = await known();
     if (mine !== showing) return;
@@ -57,14 +59,14 @@ async function route() {
     leave = left ?? leave;
     fill(main, page);
     if (asked) main.focus({ preventScroll: true });
-    if (entity) localStorage.setItem("entity", entity);
+    if (entity) remember(entity);
   } catch (error) {
     if (mine === showing) fill(main, h("p", { class: "problem", role: "alert" }, told(error)));
   }
 }
 
 function remembered(names) {
-  const last = localStorage.getItem("entity");
+  const last = lastSeen();
   return names.includes(last) ? last : null;
 }
 
@@ -83,6 +85,7 @@ function choices(names, more, entity, shown) {
     h("option", { value: "" }, "Another name …"));
   people.onchange = () => {
     const name = people.value || prompt("Whose memory?")?.trim();
+    people.value = entity ?? ""; // until that one's is shown
     if (name) location.hash = link(OF_ONE.has(shown) ? shown : "memory", name);
   };
 }

@@ -1,7 +1,7 @@
 // What is remembered of a person: open threads, then facts by tag, with a search that answers while one types.
 
 import { get, of, post } from "./api.js";
-import { fill, field, h, toast, told } from "./dom.js";
+import { button, fill, field, h, toast, told } from "./dom.js";
 import { factCard } from "./fact.js";
 import { many } from "./format.js";
 import { link } from "./links.js";
@@ -45,12 +45,13 @@ export async function view(page, entity) {
     fill(found, groups.map((group) => h("section", { "aria-label": group.tag || "untagged" },
       h("h2", {}, group.tag || "untagged", " ", h("small", {}, group.items.length)),
       group.items.map((row) => factCard(entity, row, refresh)))),
-      next && h("p", { class: "more" }, h("button", { type: "button", onclick: (event) => more(event.target, groups, next) }, "Show more")));
+      next && h("p", { class: "more" }, button("Show more", () => more(groups, next))));
   }
 
-  async function more(pressed, groups, cursor) {
-    pressed.disabled = true;
-    const page = await facts(cursor);
+  async function more(groups, cursor) {
+    const { signal } = running;
+    const page = await facts(cursor, signal).catch((error) => { if (!signal.aborted) throw error; });
+    if (signal.aborted) return; // another search is shown now
     const tags = new Map(groups.map((group) => [group.tag, group.items]));
     for (const group of page.groups) tags.set(group.tag, [...(tags.get(group.tag) ?? []), ...group.items]);
     draw({ groups: [...tags].sort().map(([tag, items]) => ({ tag, items })), next_cursor: page.next_cursor });
@@ -83,14 +84,10 @@ function adding(entity, refresh) {
   const details = h("details", { class: "adding" }, h("summary", {}, "Add a memory"), form);
   async function add(event) {
     event.preventDefault();
-    try {
-      await post(of(entity, "notes"), { text: text.value.trim(), ...(tag.value.trim() && { tag: tag.value.trim() }) });
-      toast("Remembered.");
-      form.reset();
-      await refresh();
-    } catch (error) {
-      toast(told(error), { kind: "problem" });
-    }
+    await post(of(entity, "notes"), { text: text.value.trim(), ...(tag.value.trim() && { tag: tag.value.trim() }) });
+    toast("Remembered.");
+    form.reset();
+    await refresh();
   }
   return details;
 }

@@ -191,6 +191,18 @@ async def test_denying_is_asked_first_and_cannot_be_undone(world: World, page: P
     assert len((await world.client.get(world.of(WHO, "/denied"))).json()["items"]) == 1
 
 
+async def test_what_is_done_with_the_keyboard_leaves_the_keyboard_there_and_the_trust_right(
+    world: World, page: Page
+) -> None:
+    await world.seed(WHO, "Owns a kayak", confidence=0.5, source_role="assistant")
+    await page.goto(at(world, "memory"))
+    kayak = card(page, "Owns a kayak")
+    await expect(kayak.get_by_text("uncertain")).to_be_visible()
+    await kayak.get_by_role("button", name="Confirm").press("Enter")
+    await expect(kayak.get_by_text("uncertain")).to_have_count(0)
+    await expect(kayak.get_by_role("button", name="Confirm")).to_be_focused()
+
+
 async def test_a_fact_is_pinned_confirmed_and_resolved_where_it_stands(world: World, page: Page) -> None:
     await world.client.post(world.of(WHO, "/facts"), json={"text": "Waits for the visa", "thread_status": "open"})
     await page.goto(at(world, "memory"))
@@ -395,6 +407,111 @@ async def test_a_memory_is_taken_away_and_brought_in_after_a_look_at_it(
     await expect(bring).to_contain_text("New of it: 0 turns, 1 fact.")
     await page.get_by_role("link", name="Memory", exact=True).click()
     await expect(card(page, "Plays the cello")).to_be_visible()
+
+
+NAMES = (
+    "a b",
+    "a/b",
+    "..x",
+    "%2F",
+    "#/x?y&z",
+    "a\\b",
+    "constructor",
+    "__proto__",
+    "\U0001f600",
+    "x" * 255,
+    "שלום",
+    "a;b'\"`",
+)
+
+
+async def test_whatever_somebody_is_called_the_page_finds_them(world: World, page: Page) -> None:
+    for name in NAMES:
+        await world.client.post(world.of(name, "/notes"), json={"text": f"Likes {name[:9]}"})
+    for name in NAMES:
+        await page.goto(at(world, "memory", quote(name, safe="")))
+        await expect(card(page, f"Likes {name[:9]}")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+async def test_a_name_that_no_browser_can_ask_for_is_said_to_be_one(world: World, page: Page, name: str) -> None:
+    """And nobody else is shown, or changed, in its place."""
+    await note(world, "Owns a kayak")
+    for view in ("memory", "data", "conversations"):
+        await page.goto(at(world, view, name))
+        await expect(page.get_by_role("alert")).to_contain_text("A browser cannot ask for")
+
+
+@pytest.mark.parametrize("address", ["constructor/alice", "toString", "", "//", "memory//", "nowhere/alice/%E0"])
+async def test_no_address_is_the_end_of_the_page(world: World, page: Page, address: str) -> None:
+    await note(world, "Owns a kayak")
+    await page.goto(f"{world.url}/memproxy/#/{address}")
+    await expect(card(page, "Owns a kayak")).to_be_visible()
+
+
+async def test_an_address_that_was_typed_by_hand_shows_nobody_else(world: World, page: Page) -> None:
+    """What is no percent-encoding is taken as it stands: the memory before it does not stay in view under that name."""
+    await note(world, "Owns a kayak")
+    await page.goto(at(world, "memory"))
+    await expect(card(page, "Owns a kayak")).to_be_visible()
+    await page.goto(at(world, "memory", "50%"))
+    await expect(page.get_by_label("Whose memory")).to_have_value("50%")
+    await expect(card(page, "Owns a kayak")).to_have_count(0)
+    await page.go_back()
+    await expect(card(page, "Owns a kayak")).to_be_visible()
+
+
+async def test_what_another_page_did_meanwhile_is_told_and_not_undone(world: World, page: Page) -> None:
+    """Two pages open: neither loses what the other changed, nor fails in silence on what the other took away."""
+    fact = await note(world, "Owns a kayak")
+    await page.goto(at(world, "memory"))
+    await expect(card(page, "Owns a kayak")).to_be_visible()
+    await world.client.delete(world.of(WHO, f"/facts/{fact}"))
+    await page.get_by_text("Where this comes from").click()
+    await expect(page.get_by_role("status").filter(has_text="No such fact")).to_be_visible()
+    await page.goto(at(world, "data"))
+    await expect(page.get_by_label("Learn habits")).to_be_checked()
+    await world.client.put(world.of(WHO, "/preferences"), json={"learning": False})
+    await page.get_by_label("Learn habits").uncheck()
+    await expect(page.get_by_label("Learn facts from what is said")).not_to_be_checked()
+    wanted = (await world.client.get(world.of(WHO, "/preferences"))).json()
+    assert (wanted["learning"], wanted["patterns"]) == (False, False)
+
+
+async def test_a_wish_that_could_not_be_kept_is_not_shown_as_kept(world: World, page: Page) -> None:
+    await note(world, "Owns a kayak")
+    await page.goto(at(world, "data"))
+    box = page.get_by_label("Learn habits")
+    await expect(box).to_be_checked()
+    await page.route("**/preferences", lambda route: route.abort())
+    await box.click()
+    await expect(page.get_by_role("status").filter(has_text="The server does not answer")).to_be_visible()
+    await expect(box).to_be_checked()
+
+
+async def test_more_of_one_search_never_comes_into_another(world: World, page: Page) -> None:
+    await world.seed(WHO, *(f"Item {number} of the long list" for number in range(60)))
+    await note(world, "Owns a kayak")
+    await page.goto(at(world, "memory"))
+
+    async def late(route: Any) -> None:
+        await page.get_by_role("searchbox").fill("kayak")
+        await expect(page.get_by_role("article")).to_have_count(1)
+        await route.fallback()
+
+    await page.route("**/facts?*cursor=*", late)
+    await page.get_by_role("button", name="Show more").click()
+    await page.wait_for_timeout(300)
+    await expect(page.get_by_role("article")).to_have_count(1)
+
+
+async def test_a_page_to_which_the_browser_gives_no_storage_works(world: World, page: Page) -> None:
+    await note(world, "Owns a kayak")
+    await page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError'); }})"
+    )
+    await page.goto(at(world, "memory"))
+    await expect(card(page, "Owns a kayak")).to_be_visible()
 
 
 async def test_a_file_that_is_nothing_of_the_kind_is_not_offered(world: World, page: Page, tmp_path: Path) -> None:
