@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memproxy.lazy import Lazy
-from memproxy.recall.columns import TURN, Table, places
-from memproxy.recall.lexical import Column, Counts
+from memproxy.recall.columns import TURN, Mask, Table, places
+from memproxy.recall.lexical import Column, Counts, Rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,16 +18,51 @@ else:
     np = Lazy("numpy")
 
 
+class Places:
+    """Of each of some rows the turn it is a passage of, and the turns that touch that one, by number."""
+
+    def __init__(self, rows: Table) -> None:
+        turns = np.flatnonzero(rows["kind"] == TURN)
+        found, where = np.unique(places(rows[turns]), return_inverse=True)
+        none = len(found)  # the number of no turn
+        follows = found[1:] - found[:-1] == 1
+        before, after = np.full(none + 1, none, np.intp), np.full(none + 1, none, np.intp)
+        before[1:none] = np.where(follows, np.arange(none)[:-1], none)
+        after[: max(none - 1, 0)] = np.where(follows, np.arange(none)[1:], none)
+        self._none, self._before, self._after = none, before, after
+        self._turn = np.full(len(rows), none, np.intp)
+        self._turn[turns] = where
+
+    def __len__(self) -> int:
+        return len(self._turn)
+
+    def beside(self, rows: Rows) -> Mask:
+        """For each row whether it is a passage of a turn before or after the turns of some rows."""
+        turns = self._turn[rows]
+        touched = np.zeros(self._none + 1, np.bool_)
+        touched[self._before[turns]] = touched[self._after[turns]] = True
+        touched[self._none] = False
+        found: Mask = touched[self._turn]
+        return found
+
+
 class Turns:
     """Which of some rows are passages of which turn, and which of these turns touch."""
 
     def __init__(self, rows: Table) -> None:
         self._count = len(rows)
         self._turns = np.flatnonzero(rows["kind"] == TURN)
-        found, self._where, counts = np.unique(places(rows[self._turns]), return_inverse=True, return_counts=True)
-        self._by_turn = self._turns[np.argsort(self._where, kind="stable")]
-        self._begins = np.cumsum(counts) - counts
-        self._follows = np.diff(found) == 1
+        where = places(rows[self._turns])
+        order = np.argsort(where, kind="stable")
+        ordered = where[order]
+        begins = np.ones(len(ordered), np.bool_)
+        begins[1:] = ordered[1:] != ordered[:-1]
+        self._by_turn = self._turns[order]
+        self._begins = np.flatnonzero(begins)
+        self._where = np.empty_like(order)
+        self._where[order] = np.cumsum(begins) - 1
+        found = ordered[begins]
+        self._follows = found[1:] - found[:-1] == 1
 
     def counts_beside(self, counts: Counts) -> Counts:
         """For each row how often the turns before and after hold each term: of each the passage with most of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from memproxy.lazy import Lazy
@@ -34,12 +34,13 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A row for each passage proposed."""
+    """A row for each passage proposed, what was stored last first."""
 
     of: Collection
     rows: Rows  # which of the collection they are
     columns: Table  # see the module of that name
     cosines: Column  # NaN: no vector (yet), or not among the nearest
+    _lines: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)  # of the terms counted so far
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -62,7 +63,9 @@ class Evidence:
 
     def counts(self, terms: Sequence[str]) -> Counts:
         """How often each passage holds each term: a line a term."""
-        return self.of.postings.counts(terms, self.rows)
+        new = [term for term in terms if term not in self._lines]
+        self._lines.update(zip(new, self.of.postings.counts(new, self.rows), strict=True))
+        return np.array([self._lines[term] for term in terms]).reshape(len(terms), len(self))
 
     def weights(self, terms: Sequence[str]) -> Column:
         """How much each term tells, in the whole memory."""
@@ -113,6 +116,7 @@ def gather(
     """
     from memproxy.recall.bm25 import rank_bm25  # loads numpy
 
+    candidates = sorted(candidates, key=lambda candidate: -candidate.passage_id)
     columns, postings = Columns(), Postings()
     columns.add(candidates)
     for candidate in candidates:

@@ -10,7 +10,7 @@ from memproxy.recall import fusion as fused
 from memproxy.recall.beside import Turns
 from memproxy.recall.columns import NOWHERE
 from memproxy.recall.evidence import Evidence
-from memproxy.recall.lexical import Column
+from memproxy.recall.lexical import Column, foremost
 from memproxy.recall.query import Query
 from memproxy.recall.terms import DATE_TERMS, terms
 from memproxy.recall.weights import Fusion, Weights
@@ -60,7 +60,7 @@ class Legs:
     def leading(self) -> list[int]:
         """The best rows by both legs together; among equals what was stored last."""
         score = self.lexical + self.dense + self.beside + self._favoured
-        best: list[int] = np.lexsort((-self._evidence.columns["passage"], -score))[:LEADING].tolist()
+        best: list[int] = foremost(score, LEADING).tolist()
         return best
 
     def feedback(self) -> Column:

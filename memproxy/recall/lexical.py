@@ -11,6 +11,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from memproxy.lazy import Lazy
@@ -81,12 +82,21 @@ class Postings:
         return held
 
 
+def foremost(scores: Column, count: int) -> Rows:
+    """The rows of the `count` best scores, best first; among equals in their order. The many others are not sorted."""
+    if len(scores) <= count:
+        return np.argsort(-scores, kind="stable")
+    rows = np.flatnonzero(scores >= np.partition(scores, len(scores) - count)[len(scores) - count])
+    return rows[np.argsort(-scores[rows], kind="stable")[:count]]
+
+
 def bm25(counts: Counts, weights: Column, lengths: Column, average_length: float) -> Column:
     """The score of each row by the terms it holds, a line a term, and by how much each term tells; lengths in terms."""
     discounts = K1 * (1 - B + B * lengths / max(average_length, 1.0))
     return np.asarray(weights @ (counts * (K1 + 1) / (counts + discounts)), np.float64)
 
 
+@lru_cache(maxsize=4096)
 def idf(passages: int, containing: int) -> float:
     """How much a term tells, from the number of passages and of those that contain it: ln(1 + (N-n+½)/(n+½)) > 0."""
     passages = max(passages, containing, 1)

@@ -36,10 +36,11 @@ def things(passages: Sequence[str], asked: Collection[str], frequency: Callable[
     return sorted(worth, key=lambda term: (-worth[term], term))[:TERMS]
 
 
-def named(text: str) -> set[str]:
+@lru_cache(maxsize=1024)  # the best by words are mostly among the best of all
+def named(text: str) -> frozenset[str]:
     """The terms of the names in a text."""
     words = {word for word in _NAME.findall(text[:_READ]) if word[0].isupper()}
-    return {term for word in words for term in _terms(word)}
+    return frozenset(term for word in words for term in _terms(word))
 
 
 @lru_cache(maxsize=16_384)

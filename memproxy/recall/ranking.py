@@ -22,7 +22,7 @@ from memproxy.recall.dates import When
 from memproxy.recall.evidence import Evidence
 from memproxy.recall.fusion import scaled
 from memproxy.recall.legs import Legs, legs, own_or_named
-from memproxy.recall.lexical import Column, Rows
+from memproxy.recall.lexical import Rows
 from memproxy.recall.lifting import lift_turns
 from memproxy.recall.linked import BEST, things
 from memproxy.recall.profiles import profile_of
@@ -106,7 +106,7 @@ def _begun(query: Query, evidence: Evidence, weights: Weights, manner: Manner) -
 def _follow_names(table: Table, query: Query, weight: float) -> None:
     """What the best passages name is looked for in all of them: BM25 of these terms, scaled."""
     evidence = table.evidence
-    best = [evidence.of.candidates[row].text for row in evidence.rows[table.order()[:BEST]].tolist()]
+    best = [evidence.of.candidates[row].text for row in evidence.rows[table.best(BEST)].tolist()]
     asked = {*query.terms, *(term for name in query.named for term in terms(name))}
     found = things(best, asked, evidence.of.frequency, evidence.passages)
     if found:
@@ -150,17 +150,11 @@ def _dated(days: NDArray[np.int64], dates: Sequence[When]) -> NDArray[np.bool_]:
 
 def _favour_sessions(table: Table, share: float) -> None:
     """Where one turn is good, the conversation is about it."""
-    sessions, where = np.unique(table.evidence.columns["session"], return_inverse=True)
-    best = _best(where, table.score, len(sessions))
-    best[sessions == NOWHERE] = 0.0
-    table.add("session", share * best[where])
-
-
-def _best(groups: Rows, scores: Column, count: int) -> Column:
-    """The best score of each group, by its number: 0 at least."""
-    best = np.zeros(count)
-    np.maximum.at(best, groups, scores)
-    return best
+    sessions = table.evidence.columns["session"]
+    best = np.zeros(len(table.evidence.of.columns.sessions) + 1)
+    np.maximum.at(best, sessions, table.score)
+    best[NOWHERE] = 0.0
+    table.add("session", share * best[sessions])
 
 
 def _thin_out(table: Table, weights: Weights) -> None:
@@ -168,8 +162,10 @@ def _thin_out(table: Table, weights: Weights) -> None:
     rows, order = table.evidence.columns, table.order()
     owners = rows["owner"][order]
     by_owner = np.argsort(owners, kind="stable")  # the better ones of each first
-    _, count = np.unique(owners, return_counts=True)
+    owners, place = owners[by_owner], np.arange(len(rows))
+    same = np.zeros(len(rows), np.bool_)
+    same[1:] = owners[1:] == owners[:-1]
     better = np.zeros(len(rows), np.intp)
-    better[order[by_owner]] = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+    better[order[by_owner]] = place - np.maximum.accumulate(np.where(same, 0, place))
     table.add("again", -weights.again * better)
     table.add("length", -weights.length * rows["chars"] / _LENGTH_UNIT)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from memproxy.interfaces import Connection, Vectors
 from memproxy.lazy import Lazy
 from memproxy.model import Candidate, EmbedderInfo, Entity, FactStatus, ItemKind
-from memproxy.recall.columns import TURN, Columns, Mask, places
+from memproxy.recall.beside import Places
+from memproxy.recall.columns import Columns, Mask
 from memproxy.recall.evidence import Collection, Evidence
 from memproxy.recall.lexical import Postings, Rows, idf
 from memproxy.store import search, vectors
@@ -53,7 +54,7 @@ class Resident:
         self._candidates: list[Candidate] = []
         self._columns = Columns()
         self._postings = Postings()
-        self._in_order = (0, np.zeros(0, np.intp), np.zeros(0, np.int64))  # of so many rows the turns, by their place
+        self._touching = Places(self._columns.rows)
         self._status: NDArray[np.int8] = np.zeros(0, np.int8)  # which facts may be proposed: by their place in STATUSES
         self._unseen: dict[int, int] = {}  # passages without a vector so far: id to row
         self._matrix: Vectors = np.zeros((0, embedder.dimensions if embedder else 0), np.float32)
@@ -141,8 +142,10 @@ class Resident:
         """What `search.propose` would propose, and the turns beside it, read for the question."""
         total = len(match.may)
         cosines, near = self._near(match, vector)
-        rows = np.concatenate([match.rows, near[~np.isin(near, match.rows)]])
-        rows = np.concatenate([rows, self._beside(rows, match.may)])
+        proposed = np.zeros(total, np.bool_)
+        proposed[match.rows] = proposed[near] = True
+        proposed |= self._places(total).beside(np.flatnonzero(proposed)) & match.may
+        rows = np.flatnonzero(proposed)[::-1]
         of = Collection(
             self._candidates,
             self._columns,
@@ -153,28 +156,11 @@ class Resident:
         )
         return Evidence(of, rows, self._columns.rows[rows], cosines[rows].astype(np.float64))
 
-    def _beside(self, rows: Rows, may: Mask) -> Rows:
-        """The passages of turns beside the turns of these rows that are not among them."""
-        table = self._columns.rows[rows]
-        turns = places(table[table["kind"] == TURN])
-        around = np.unique(np.concatenate([turns - 1, turns + 1]))
-        ordered, where = self._turns(len(may))
-        first = np.searchsorted(where, around)
-        counts = np.searchsorted(where, around, "right") - first
-        found: Rows = ordered[np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
-        wanted = may.copy()
-        wanted[rows] = False
-        return found[wanted[found]]
-
-    def _turns(self, total: int) -> tuple[Rows, NDArray[np.int64]]:
-        """Of the first so many rows those of turns, in the order of their places; and these."""
-        if self._in_order[0] != total:
-            rows = self._columns.rows[:total]
-            turns = np.flatnonzero(rows["kind"] == TURN)
-            where = places(rows[turns])
-            order = np.argsort(where, kind="stable")  # nearly sorted: turns are stored as they are said
-            self._in_order = (total, turns[order], where[order])
-        return self._in_order[1:]
+    def _places(self, total: int) -> Places:
+        """Which turns touch, among the first so many rows."""
+        if len(self._touching) != total:
+            self._touching = Places(self._columns.rows[:total])
+        return self._touching
 
     def _near(self, match: Match, vector: Vectors | None) -> tuple[Vectors, Rows]:
         """Every row's cosine (NaN without a vector), and the rows that are nearest."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memproxy.lazy import Lazy
 from memproxy.model import Scored
 from memproxy.recall.evidence import Evidence
-from memproxy.recall.lexical import Column, Rows
+from memproxy.recall.lexical import Column, Rows, foremost
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,18 +39,47 @@ class Table:
 
     def order(self) -> Rows:
         """Best first; among equals what was stored last, so that the order is always the same."""
-        return np.lexsort((-self.evidence.columns["passage"], -self.score))
+        return np.argsort(-self.score, kind="stable")
+
+    def best(self, count: int) -> Rows:
+        """The first rows of that order."""
+        return foremost(self.score, count)
 
     def scored(self, limit: int) -> list[Scored]:
         """The best rows, with the parts that count for each."""
-        best = self.order()[:limit]
+        best = self.best(limit)
         candidates, rows = self.evidence.of.candidates, self.evidence.rows[best].tolist()
-        parts = np.array([column[best] for column in self._parts.values()], np.float64).T.tolist()
+        parts, names = np.array([column[best] for column in self._parts.values()], np.float64).T, tuple(self._parts)
         return [
-            Scored(
-                candidates[row],
-                score,
-                {part: value for part, value in zip(self._parts, values, strict=True) if value},
-            )
-            for row, score, values in zip(rows, self.score[best].tolist(), parts, strict=True)
+            Scored(candidates[row], score, Reasons(names, amounts))
+            for row, score, amounts in zip(rows, self.score[best].tolist(), parts, strict=True)
         ]
+
+
+class Reasons(Mapping[str, float]):
+    """The parts that count for one row, read off its columns once somebody asks: of most rows nobody does."""
+
+    __slots__ = ("_amounts", "_names", "_read")
+
+    def __init__(self, names: Sequence[str], amounts: Column) -> None:
+        self._names = names
+        self._amounts = amounts
+        self._read: dict[str, float] | None = None
+
+    def __getitem__(self, part: str) -> float:
+        return self._parts()[part]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts())
+
+    def __len__(self) -> int:
+        return len(self._parts())
+
+    def __repr__(self) -> str:
+        return repr(self._parts())
+
+    def _parts(self) -> dict[str, float]:
+        if self._read is None:
+            parts = zip(self._names, self._amounts.tolist(), strict=True)
+            self._read = {name: amount for name, amount in parts if amount}
+        return self._read

@@ -24,7 +24,7 @@ async def put(conn: Connection, entity: Entity, parts: Iterable[Part]) -> None:
                 "key": part.key,
                 "text": part.block.text,
                 "tokens": part.block.tokens,
-                "items": msgspec.json.encode(part.block.items).decode(),
+                "items": msgspec.json.encode(part.block.items, enc_hook=dict).decode(),  # reasons are read as asked for
                 "used_at": part.used_at,
             }
             for part in parts

@@ -156,7 +156,7 @@ async def from_disk(
 
 def same(memory: Evidence, disk: Evidence) -> None:
     """Both propose the same passages with the same evidence, up to last digits, and so they rank alike."""
-    memory, disk = (found.only(np.argsort(found.columns["passage"])) for found in (memory, disk))
+    memory, disk = (found.only(np.argsort(-found.columns["passage"])) for found in (memory, disk))
     assert memory.passages == disk.passages
     assert [c._replace(cosine=None) for c in memory.candidates] == [c._replace(cosine=None) for c in disk.candidates]
     for column in ("passage", "kind", "seq", "own", "wish", "confidence", "chars", "day"):
