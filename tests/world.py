@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -237,6 +238,11 @@ class World:
     def extracted(self) -> list[str]:
         """The `<conversation>` part of each extraction request."""
         return [_part(request.body, "conversation") for request in self.ext.requests]
+
+    def stored(self) -> str:
+        """A digest of all that is stored. What readers note beside the journal (`-shm`) is no part of that."""
+        kept = (path for path in sorted((self.folder / "store").glob("*")) if not path.name.endswith("-shm"))
+        return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()
 
     def files(self) -> bytes:
         """All bytes of the database and its journals."""

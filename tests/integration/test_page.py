@@ -261,6 +261,7 @@ async def test_stored_text_is_shown_as_text_wherever_it_comes_from(world: World,
     assert answer.status_code == 201, answer.text
     for view in VIEWS:
         await page.goto(at(world, view, quote(who, safe="")))
+        await expect(page.locator(f".view.{view}")).to_be_visible()
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert await page.locator("main img, main script, main svg[onload], b").count() == 0
         if view == "conversations":
@@ -279,7 +280,7 @@ async def test_every_view_fits_a_phone(world: World, browser: Browser, scheme: A
     async with opened(browser, viewport={"width": 360, "height": 740}, color_scheme=scheme) as page:
         for view in VIEWS:
             await page.goto(at(world, view))
-            await expect(page.get_by_role("heading", level=1)).to_be_visible()
+            await expect(page.locator(f".view.{view}")).to_be_visible()
             wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert wide <= 0, view
             if view == "memory" and scheme == "dark":
@@ -293,6 +294,7 @@ async def test_every_view_has_one_heading_landmarks_and_names_for_all_that_can_b
     await world.say(WHO, [], "I play the cello.")
     for view in VIEWS:
         await page.goto(at(world, view))
+        await expect(page.locator(f".view.{view}")).to_be_visible()
         await expect(page.get_by_role("heading", level=1)).to_have_count(1)
         await expect(page.get_by_role("navigation", name="Views").get_by_role("link")).to_have_count(len(VIEWS))
         current = page.get_by_role("navigation").locator("[aria-current=page]")

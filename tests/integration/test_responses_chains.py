@@ -402,12 +402,12 @@ async def test_what_is_not_this_persons_to_remember_is_relayed_and_left_alone(
 ) -> None:
     await chat.say("Write about my kayak", whole("resp_a", status="queued"))
     await chat.world.drain()
-    before = chat.world.files()
+    before = chat.world.stored()
     answer = whole(id, "Puffin is red.")
     assert await Chat(chat.world, who).fetch(id, answer, headers=headers) == answer.pieces[0]
     assert await chat.sessions() == [["Write about my kayak"]]
     assert await chat.world.turns("Ada") == []
-    assert chat.world.files() == before
+    assert chat.world.stored() == before
 
 
 @pytest.mark.parametrize(
