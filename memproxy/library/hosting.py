@@ -95,13 +95,27 @@ class Owned:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._used_in: asyncio.AbstractEventLoop | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._begin()
+
+    def _begin(self) -> None:
         self._stack = contextlib.AsyncExitStack()
         self._here: Here | None = None
         self._opening = asyncio.Lock()
-        self.loop: asyncio.AbstractEventLoop | None = None
+
+    def _at_hand(self) -> None:
+        """Be of the running loop. What another one had open ended with it, if it is over. Raises RuntimeError."""
+        running = asyncio.get_running_loop()
+        if self._used_in not in (None, running):
+            if self._here is not None and not self._used_in.is_closed():
+                raise RuntimeError("a wrapped async client is in use in another event loop; wrap one for each loop")
+            self._begin()
+        self._used_in = running
 
     async def proxy(self, base_url: str) -> Proxy:
         """See `Host`."""
+        self._at_hand()
         async with self._opening:
             if self._here is None:
                 parts = await self._stack.enter_async_context(open_parts(self._settings))
@@ -113,6 +127,7 @@ class Owned:
 
     async def close(self) -> None:
         """See `Host`."""
+        self._at_hand()
         await self._stack.aclose()
         self._here = None
 

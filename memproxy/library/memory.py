@@ -7,9 +7,9 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -40,7 +40,7 @@ from memproxy.model import (
     Turn,
 )
 from memproxy.names import clean_name
-from memproxy.server.requests import FactFields
+from memproxy.server.requests import CorrectionFields, FactFields, NoteFields, PreferenceFields, Words
 from memproxy.settings import Settings
 from memproxy.store import denied as denied_rows
 from memproxy.store import entities, evidence, overview, preferences
@@ -52,6 +52,7 @@ from memproxy.store.evidence import Behind
 from memproxy.store.overview import Happening, SessionRow
 from memproxy.store.preferences import Preferences
 
+S = TypeVar("S")
 SHARED = entities.SHARED
 
 
@@ -142,13 +143,13 @@ class Memory:
 
     async def add(self, text: str, **fields: Unpack[Fields]) -> Fact:
         """Remember a statement; the row that says it, an existing one where it was known."""
-        draft = _checked({"text": text, **fields}).draft()
+        draft = _checked({"text": text, **fields}, FactFields).draft()
         return self._changed(await self._parts.curator.add(self._entity, draft))
 
     async def note(self, text: str, **fields: Unpack[Fields]) -> Fact:
         """Remember what the person says on purpose: no extraction overrides it."""
-        given = _checked({"text": text, **fields}).given()
-        return self._changed(await self._parts.curator.note(self._entity, given.pop("text"), given))
+        said, given = _checked({"text": text, **fields}, NoteFields).note()
+        return self._changed(await self._parts.curator.note(self._entity, said, given))
 
     async def get(self, fact_id: str) -> Fact | None:
         """One fact, whatever its status; None where there is none."""
@@ -190,7 +191,7 @@ class Memory:
 
     async def correct(self, fact_id: str, text: str, **fields: Unpack[Fields]) -> Fact:
         """Let a fact say something else, as the person's own word."""
-        given = _checked({"text": text, **fields}).given()
+        given = _checked({"text": text, **fields}, CorrectionFields).correction()
         return self._changed(await self._parts.curator.correct(self._entity, fact_id, given))
 
     async def confirm(self, fact_id: str) -> Fact:
@@ -220,7 +221,7 @@ class Memory:
 
     async def deny(self, text: str) -> Denial:
         """Erase every fact that says this, and do not learn it again."""
-        denial, _ = await self._parts.curator.deny_text(self._entity, text)
+        denial, _ = await self._parts.curator.deny_text(self._entity, _checked({"text": text}, Words).checked())
         await self._parts.removed(self._entity)
         return denial
 
@@ -259,13 +260,13 @@ class Memory:
         person said. Without a `session` the conversation is known by its history.
         """
         given = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-        heard = self._parts.memory.hear(ChatRequest(tuple(Message(one["role"], one["content"]) for one in given)))
+        heard = self._parts.memory.hear(ChatRequest(tuple(map(_message, given))))
         exchange = Exchange(
             entity=self._entity,
-            session_name=session,
+            session_name=None if session is None else _session(session),
             messages=heard.said.messages,
             reply=Reply(reply, complete=True),
-            time=time or self._parts.clock.now(),
+            time=_utc(time) or self._parts.clock.now(),
             request_id="",
             timezone=self._parts.settings.timezone,
         )
@@ -278,7 +279,7 @@ class Memory:
         """
         if self._parts.plan.own is None:
             raise Problem(409, "No model learns here", f"Extraction is {self._parts.plan.description}.")
-        brought = await self._parts.curator.import_turns(self._entity, clean_name(session), turns, True)
+        brought = await self._parts.curator.import_turns(self._entity, _session(session), turns, True)
         self._parts.changed(self._entity)
         await self._parts.learned(self._entity, brought.ids, seconds)
         found = await self._parts.db.read(lambda conn: fact_rows.of_turns(conn, self._entity, brought.ids))
@@ -302,7 +303,7 @@ class Memory:
         """What happened when, the oldest first unless the newest are asked for."""
         return await self._parts.db.read(
             lambda conn: overview.timeline(
-                conn, self._entity, since=since, until=until, newest=newest, limit=limit, after=None
+                conn, self._entity, since=_utc(since), until=_utc(until), newest=newest, limit=limit, after=None
             )
         )
 
@@ -312,8 +313,7 @@ class Memory:
 
     async def prefer(self, **changes: bool | Sequence[str]) -> Preferences:
         """Want something else from now on: `memory`, `learning`, `patterns`, `excluded_tags`."""
-        given = {name: tuple(v) if not isinstance(v, bool) else v for name, v in changes.items()}
-        return await self._parts.curator.prefer(self._entity, given)
+        return await self._parts.curator.prefer(self._entity, _checked(changes, PreferenceFields).given())
 
     # --- the whole -------------------------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ class Memory:
         dry_run: bool = False,
     ) -> Report:
         """Bring in a file of any known format; the same again changes nothing. What became of it."""
-        return await bring_file(self._parts, self._entity, Path(file), Wish(learn, date, dry_run), format)
+        return await bring_file(self._parts, self._entity, Path(file), Wish(learn, _utc(date), dry_run), format)
 
     async def erase(self) -> dict[str, int]:
         """Remove everything of this entity, for good; how many rows of each kind went."""
@@ -368,8 +368,28 @@ def named(entity: str) -> Entity:
         raise SettingsError(f"entity: {error}") from None
 
 
-def _checked(given: Mapping[str, object]) -> FactFields:
+def _checked(given: Mapping[str, object], kind: type[S]) -> S:
+    """What a program says, under the rules of the API. Raises Problem 400."""
     try:
-        return msgspec.convert(given, FactFields)
+        return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
-        raise Problem(400, "That is no fact", str(error)) from None
+        raise Problem(400, "That does not fit", str(error)) from None
+
+
+def _session(name: str) -> str:
+    try:
+        return clean_name(name)
+    except ValueError as error:
+        raise Problem(400, "That is no session's name", f"{error}.") from None
+
+
+def _message(given: Mapping[str, str]) -> Message:
+    role, content = given.get("role"), given.get("content")
+    if not isinstance(role, str) or not isinstance(content, str):
+        raise Problem(400, "A message has a role and a content, both text", 'Write {"role": "user", "content": "…"}.')
+    return Message(role, content)
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    """A time without a zone is UTC, as everywhere."""
+    return moment if moment is None or moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -123,6 +123,9 @@ class Answer:
         try:
             async with asyncio.timeout(self._timeout):
                 return await head
+        except asyncio.CancelledError:  # nobody is there any more who could close the answer
+            await self.leave()
+            raise
         except TimeoutError:
             await self.leave()
             raise self._http.ReadTimeout("no answer in time", request=self._request) from None
@@ -132,7 +135,13 @@ class Answer:
         assert self._pieces is not None
         assert self._task is not None
         taking = asyncio.ensure_future(self._pieces.get())
-        done, _ = await asyncio.wait({taking, self._task}, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
+        ends = {taking, self._task}
+        try:
+            done, _ = await asyncio.wait(ends, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            taking.cancel()
+            await self.leave()
+            raise
         if taking in done:
             return taking.result()
         taking.cancel()

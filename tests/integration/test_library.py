@@ -74,8 +74,50 @@ async def test_facts_live_in_a_program_as_they_do_behind_the_api(tmp_path: Path)
         assert (await memory.note("Plays the harp")).source_role == "user_explicit"
         with pytest.raises(Problem, match="No such fact"):
             await memory.pin("0" * 32)
-        with pytest.raises(Problem, match="That is no fact"):
+        with pytest.raises(Problem, match="That does not fit"):
             await memory.add("x", significance=99)
+
+
+WRONG: Any = {
+    "a confidence of five": lambda memory, fact: memory.add("Keeps hens", confidence=5),
+    "no text": lambda memory, fact: memory.add(None),
+    "a note with a status": lambda memory, fact: memory.note("Keeps hens", status="historical"),
+    "a note of the assistant": lambda memory, fact: memory.note("Keeps hens", source_role="assistant"),
+    "a correction that forgets": lambda memory, fact: memory.correct(fact, "Keeps hens", status="forgotten"),
+    "an empty denial": lambda memory, fact: memory.deny(""),
+    "a denial without words": lambda memory, fact: memory.deny("!!!"),
+    "a preference that is none": lambda memory, fact: memory.prefer(lerning=False),
+    "a preference that is no switch": lambda memory, fact: memory.prefer(memory="no"),
+    "tags that are one text": lambda memory, fact: memory.prefer(excluded_tags="medical"),
+    "nothing preferred": lambda memory, fact: memory.prefer(),
+    "a session with a control character": lambda memory, fact: memory.record("Hi", "Hello", session="a\0"),
+    "a session of 300 characters": lambda memory, fact: memory.record("Hi", "Hello", session="a" * 300),
+    "a message without content": lambda memory, fact: memory.record([{"role": "user"}], "Hello"),
+    "a message of parts": lambda memory, fact: memory.record([{"role": "user", "content": [{}]}], "Hello"),
+}
+
+
+async def test_what_the_api_refuses_the_library_refuses_and_nothing_is_changed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        fact = await memory.add("Has a red bike")
+        for what, wrong in WRONG.items():
+            with pytest.raises(Problem) as refused:
+                await wrong(memory, fact.id)
+            assert refused.value.status == 400, what
+        assert [row.text for row in await memory.list()] == ["Has a red bike"]
+        assert (await memory.turns(), await memory.denied()) == ([], [])
+        assert (await memory.preferences()).excluded_tags == ()
+        assert (await memory.prefer(excluded_tags=[" Medical "])).excluded_tags == ("medical",)
+
+
+async def test_a_time_without_a_zone_is_utc_wherever_a_program_gives_one(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        naive = datetime.fromisoformat("2024-05-01T12:00:00")
+        [turn, *_] = await memory.record("I keep hens in Brask", "I see", time=naive)
+        assert turn.time == naive.replace(tzinfo=UTC)
+        fact = await memory.add("Keeps hens", valid_from=naive)
+        found = await memory.timeline(since=naive, until=datetime.fromisoformat("2024-05-02"))
+        assert [row.id for row in found] == [fact.id]
 
 
 async def test_what_is_recorded_is_recalled_for_the_same_entity_only(tmp_path: Path) -> None:
@@ -241,6 +283,58 @@ async def test_anthropic_clients_remember_without_a_server(tmp_path: Path, up: S
                 assert await stream.get_final_text() == "It is 42 kroner."
     assert b"42 kroner" in up.requests[-1].body
     assert OPEN.encode() in up.requests[-1].body
+
+
+def test_an_async_client_outlives_the_event_loop_that_it_was_first_used_in(tmp_path: Path) -> None:
+    """As in programs that call `asyncio.run` for each thing to do: what the first loop had open ended with it."""
+
+    async def once(client: Any, up: ScriptedUpstream, text: str) -> None:
+        completion = client.with_options(base_url=f"{up.url}/v1").chat.completions.create
+        await completion(model="m", messages=[user(text)])
+
+    async def first(client: Any) -> None:
+        async with ScriptedUpstream() as up:
+            await once(client, up, PRICE)
+            await asyncio.sleep(0.2)  # what was said is recorded behind the answer
+
+    async def second(client: Any) -> bytes:
+        async with ScriptedUpstream() as up:
+            await once(client, up, QUESTION)
+            await client.close()
+            return up.requests[-1].body
+
+    plain = openai.AsyncOpenAI(base_url="http://127.0.0.1:9/v1", api_key="k", max_retries=0)
+    client = wrap(plain, entity="Bo", memory=db(tmp_path), config=config(tmp_path), **QUICK)
+    asyncio.run(first(client))
+    assert OPEN in asyncio.run(second(client)).decode()
+    assert b"42 kroner" in asyncio.run(first_again(tmp_path))
+
+
+async def first_again(tmp_path: Path) -> bytes:
+    async with opened(tmp_path) as memory:
+        return b"".join([piece async for piece in await memory.export()])
+
+
+async def test_a_request_that_is_cancelled_leaves_nothing_behind(tmp_path: Path, up: ScriptedUpstream) -> None:
+    """Neither before the answer's head nor in the middle of it: the upstream is left, and closing waits for nobody."""
+    whole = chunks("It is 42 kroner.")
+    up.reply_with(lambda request: Answer(200, whole.headers, [Wait()]))
+    up.reply_with(lambda request: Answer(200, whole.headers, [*whole.pieces[:3], Wait(), *whole.pieces[3:]]))
+    before = asyncio.all_tasks()
+    async with opened(tmp_path) as memory:
+        plain = openai.AsyncOpenAI(base_url=f"{up.url}/v1", api_key="k", max_retries=0)
+        client = wrap(plain, entity="Bo", memory=memory)
+        for asked in (1, 2):
+            reading = asyncio.create_task(_ask(client, QUESTION, streaming=True))
+            await up.wait_for(lambda up, asked=asked: len(up.requests) == asked)  # type: ignore[misc]
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+            await up.wait_for(lambda up, asked=asked: up.abandoned == asked)  # type: ignore[misc]
+        async with asyncio.timeout(5):
+            await client.close()
+    await asyncio.sleep(0)
+    assert [task for task in asyncio.all_tasks() - before if "library" in repr(task)] == []
 
 
 async def test_what_is_no_client_cannot_be_wrapped() -> None:
