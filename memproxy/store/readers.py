@@ -26,12 +26,14 @@ class Readers:
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Run the work in one read transaction, which is ended whatever happens: an open one would hold the WAL.
 
-        Nobody waits for the end; the connection is lent again after it.
+        Nobody waits for the end, nor for the beginning of the next: the connection is lent again after it, with a
+        transaction that sees nothing (and holds nothing) until it is read in.
         """
         conn = await self._idle.get()
         abandoned = True
         try:
-            await conn.execute("BEGIN")
+            if not conn.in_transaction:
+                await conn.execute("BEGIN")
             result = await work(conn)
             abandoned = False
             return result
@@ -56,7 +58,8 @@ class Readers:
                 await conn.interrupt()
                 await conn.execute("SELECT 1")  # after what is still queued: BEGIN may be, and nobody would see it yet
             await conn.roll_back()
+            await conn.execute("BEGIN")
         except StoreError:
-            pass  # the connection is broken; its next user is told so by BEGIN
+            pass  # the connection is broken; its next user is told so
         finally:
             self._idle.put_nowait(conn)
