@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from memproxy.model import Candidate
 from memproxy.recall.terms import DATE_TERMS
 
@@ -18,25 +16,20 @@ class Copies:
 
     def __init__(self) -> None:
         self._said: list[frozenset[str]] = []
-        self._with_term: dict[str, list[frozenset[str]]] = defaultdict(list)
+        self._terms: set[str] = set()  # of all of them
 
     def holds(self, terms: frozenset[str]) -> bool:
         """Whether this was said already, near enough: it adds nothing but filler to something said.
 
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
-        content = terms - _FILLER
-        # All terms of a copy but filler stand in what it copies: the rarest leads to the few that may be that.
-        if not content <= self._with_term.keys():
-            return False
-        others = min((self._with_term[term] for term in content), key=len, default=self._said)
-        return any(_near(terms, other) for other in others)
+        content = terms - _FILLER  # all of this stands in what a copy copies
+        return content <= self._terms and any(_near(terms, other) for other in self._said if content <= other)
 
     def add(self, terms: frozenset[str]) -> None:
         """Note that this has been said."""
         self._said.append(terms)
-        for term in terms - _FILLER:
-            self._with_term[term].append(terms)
+        self._terms |= terms
 
 
 def statement(candidate: Candidate) -> frozenset[str]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, tzinfo
+from functools import lru_cache
 
 from memproxy.model import Candidate
 
 
 def day_of(candidate: Candidate, zone: tzinfo) -> date:
     """The day of a passage. A fact's date is kept as midnight UTC of that day and is the same day everywhere."""
-    moment = candidate.time
-    if candidate.kind == "fact" and moment == datetime(moment.year, moment.month, moment.day, tzinfo=UTC):
+    return _day(candidate.time, zone, candidate.kind == "fact")
+
+
+@lru_cache(maxsize=8192)  # what is recalled for one question is so for the next
+def _day(moment: datetime, zone: tzinfo, dated: bool) -> date:
+    if dated and moment == datetime(moment.year, moment.month, moment.day, tzinfo=UTC):
         return moment.date()
     return moment.astimezone(zone).date()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
 from itertools import groupby, pairwise
-from typing import NamedTuple
+from operator import attrgetter
+from typing import NamedTuple, TypeAlias
 
 from memproxy.context.budget import quarters
 from memproxy.context.days import day_of, distance
@@ -19,6 +20,9 @@ _GAP = " … "
 _UNDATED = (THREADS, ARTIFACTS, PROACTIVE, SESSION)  # days stand in their lines, or say nothing
 
 
+Key: TypeAlias = tuple[str, str, str, str]  # what makes up one line: its section, its heading, of whom, which piece
+
+
 class Taken(NamedTuple):
     """A passage that is to be said, and where."""
 
@@ -26,6 +30,7 @@ class Taken(NamedTuple):
     heading: str  # the day, or the topic; "" where there is none
     item: Scored
     phrase: Phrase
+    line: Key
     pinned: bool = False
 
 
@@ -64,7 +69,9 @@ class Draft:
         if heading is None:
             heading = "" if section in _UNDATED else self._day(item.candidate, section)
         group = (section, heading)
-        line = _line(Taken(section, heading, item, phrase))
+        # The passages of one turn, fact or summary are one line; each piece of code is one of its own.
+        piece = phrase.words if section == ARTIFACTS else ""
+        line = (section, heading, item.candidate.owner_id, piece)
         cost = phrase.weight
         if line in self._begun:  # at worst a gap on either side
             cost = quarters(phrase.words) + 2 * quarters(_GAP)
@@ -75,8 +82,9 @@ class Draft:
         if cost > self._room or (limit is not None and cost > limit):
             return False
         self._room -= cost
-        self._taken.append(Taken(section, heading, item, phrase, pinned))
-        self._begun |= dict.fromkeys(((section,), group), "") | {line: phrase.label}
+        self._taken.append(Taken(section, heading, item, phrase, line, pinned))
+        self._begun[(section,)] = self._begun[group] = ""
+        self._begun[line] = phrase.label
         return True
 
     def _day(self, candidate: Candidate, section: str) -> str:
@@ -90,7 +98,7 @@ class Draft:
         lines: list[Line] = []
         items: list[BlockItem] = []
         first = {taken.item.candidate.owner_id: place for place, taken in reversed(list(enumerate(self._taken)))}
-        for _, group in groupby(sorted(self._taken, key=_position), _line):
+        for _, group in groupby(sorted(self._taken, key=_position), attrgetter("line")):
             passages = list(group)
             best = max((passage.item for passage in passages), key=lambda item: item.score)
             of, text = best.candidate, _joined(passages)
@@ -118,12 +126,6 @@ def _position(taken: Taken) -> tuple[int, str, datetime, str, int, str, int]:
     """Where a passage stands: by section and heading, and there in the order in which it was said."""
     said, section = taken.item.candidate, ORDER.index(taken.section)
     return section, taken.heading, said.time, said.session_id or "", said.seq, said.owner_id, said.ordinal
-
-
-def _line(taken: Taken) -> tuple[str, str, str, str]:
-    """What makes up one line: the passages of one turn, fact or summary; each piece of code is one of its own."""
-    piece = taken.phrase.words if taken.section == ARTIFACTS else ""
-    return taken.section, taken.heading, taken.item.candidate.owner_id, piece
 
 
 def _joined(passages: Sequence[Taken]) -> str:

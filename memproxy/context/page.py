@@ -109,7 +109,7 @@ class Page:
                     past -= self._add(item, words, PAST, None, past, waits=True)
                     summaries -= 1
                 continue
-            if self._show(item, beside.artifacts.get(candidate.turn_id or "", ())):
+            if beside.artifacts and self._show(item, beside.artifacts.get(candidate.turn_id or "", ())):
                 continue
             fact = when.facts.get(candidate.owner_id) if candidate.kind == "fact" else None
             if candidate.kind == "fact" and candidate.confidence < self._shape.confidence:
