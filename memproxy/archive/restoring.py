@@ -15,6 +15,7 @@ from itertools import groupby
 from memproxy.archive import ids, indexing, putting, rows
 from memproxy.errors import SwitchedOff
 from memproxy.interfaces import Clock, Connection, Database
+from memproxy.lifecycle.under_way import UnderWay
 from memproxy.model import Entity
 from memproxy.store import archive, entities, preferences
 from memproxy.store.rows import to_time
@@ -54,6 +55,7 @@ class Restorer:
         self._learns = learns
         self._dry = dry
         self._how: ids.Renaming | None = None
+        self._under_way = UnderWay()
         self._incomplete = False  # whether a line was left out, so that others may lack what they stand on
         self.report = Restored()
 
@@ -66,8 +68,17 @@ class Restorer:
         """A batch of lines, in the order of the file."""
         result, how = await (self._db.read if self._dry else self._db.write)(lambda conn: self._apply(conn, lines))
         self._how = self._how or how
+        if not self._dry and result.found:
+            self._under_way.brought(self._session_of(lines, result))
         self._incomplete = self._incomplete or bool(result.left_out)
         self.report.add(result)
+
+    def _session_of(self, lines: Sequence[Placed], result: Restored) -> str | None:
+        """The id here of a conversation among the lines, if one of them is here now."""
+        left_out = {where for where, _ in result.left_out}
+        how = self._how or ids.kept
+        found = (row.id for where, row in lines if isinstance(row, rows.SessionRow) and where not in left_out)
+        return next(map(how, found), None)
 
     async def finish(self) -> None:
         """After the last line: let it be found, and learned from where something still waits."""
@@ -81,6 +92,7 @@ class Restorer:
     async def _apply(self, conn: Connection, lines: Sequence[Placed]) -> tuple[Restored, ids.Renaming | None]:
         if not (await preferences.get(conn, self._entity)).memory:
             raise SwitchedOff
+        await self._under_way.check(conn, self._entity)
         how = self._how or await ids.choose(conn, self._entity, [row for _, row in lines])
         result = Restored()
         for kind, part in groupby(lines, lambda placed: type(placed[1])):

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from memproxy.assembly.parts import Parts
 from memproxy.importing.records import Broken, Conversation, Record, Statement
 from memproxy.lifecycle.curation import PastTurn
+from memproxy.lifecycle.under_way import UnderWay
 from memproxy.model import Entity, FactDraft
 from memproxy.names import clean_name
 
@@ -87,13 +88,16 @@ def session_of(conversation: Conversation) -> str:
 
 
 class Importer:
-    """Writes records, a conversation after the other. Raises MemproxyError where the store cannot take them."""
+    """Writes records, a conversation after the other. Raises MemproxyError where the store cannot take them,
+    and Problem 409 where the entity was erased since the first of them.
+    """
 
     def __init__(self, parts: Parts, entity: Entity, wish: Wish) -> None:
         self._parts = parts
         self._entity = entity
         self._wish = wish
         self._waiting: list[Statement] = []
+        self._under_way = UnderWay()
         self.report = Report()
 
     async def bring(self, found: Iterable[Record]) -> Report:
@@ -144,7 +148,9 @@ class Importer:
     async def _store(self, session: str, past: Sequence[PastTurn]) -> None:
         for start in range(0, len(past), AT_ONCE):
             part = past[start : start + AT_ONCE]
-            brought = await self._parts.curator.import_turns(self._entity, session, part, self._wish.learn)
+            brought = await self._parts.curator.import_turns(
+                self._entity, session, part, self._wish.learn, self._under_way
+            )
             self.report.new_turns += brought.new
             self.report.known_turns += len(part) - brought.new
         self._parts.changed(self._entity)
@@ -160,7 +166,7 @@ class Importer:
             drafts.append(_draft(statement, min(when, now)))
         if not drafts or self._wish.dry:
             return
-        new = await self._parts.curator.import_facts(self._entity, drafts)
+        new = await self._parts.curator.import_facts(self._entity, drafts, self._under_way)
         report.new_facts += new
         report.known_facts += len(drafts) - new
         self._parts.changed(self._entity)

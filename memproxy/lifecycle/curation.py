@@ -23,6 +23,7 @@ from memproxy.lifecycle.embedding import embedder_of, vectors_of
 from memproxy.lifecycle.history import link
 from memproxy.lifecycle.indexing import turn_passages
 from memproxy.lifecycle.learning import Grounds, learn
+from memproxy.lifecycle.under_way import UnderWay
 from memproxy.lifecycle.wanted import wanted
 from memproxy.lifecycle.worker import EXTRACT
 from memproxy.model import Entity, Fact, FactDraft, Speaker
@@ -53,6 +54,7 @@ class Brought:
 
     ids: tuple[str, ...]  # of the turns, in order
     new: int  # how many of them were not there before
+    session_id: str
 
 
 class Curator:
@@ -234,17 +236,25 @@ class Curator:
         return await self._db.write(apply)
 
     async def import_turns(
-        self, entity: Entity, session_name: str, past: Sequence[PastTurn], learn_from: bool
+        self,
+        entity: Entity,
+        session_name: str,
+        past: Sequence[PastTurn],
+        learn_from: bool,
+        under_way: UnderWay | None = None,
     ) -> Brought:
         """Store turns of a past conversation with their own dates and speakers.
 
-        The same session, time, role and content again is no second turn: its existing id is returned.
+        The same session, time, role and content again is no second turn: its existing id is returned. `under_way`: they
+        are part of a longer import. Raises Problem 409 where the entity was erased since it began.
         """
+        under_way = under_way or UnderWay()
 
         async def apply(conn: Connection) -> Brought:
             now = self._clock.now()
             wishes = await _switched_on(conn, entity)
             learns = learn_from and self._learning and wishes.learning
+            await under_way.check(conn, entity)
             await entities.ensure(conn, entity, now)
             session = await sessions.by_name(conn, entity, session_name)
             if session is None:
@@ -253,21 +263,25 @@ class Curator:
             turns_there = [await self._import(conn, entity, session.id, turn, learns, now) for turn in past]
             if learns and await turns.pending(conn, entity, session.id, None):
                 await jobs.enqueue(conn, entity, EXTRACT, session.id, now, None, now)
-            return Brought(tuple(id for id, _ in turns_there), sum(new for _, new in turns_there))
+            return Brought(tuple(id for id, _ in turns_there), sum(new for _, new in turns_there), session.id)
 
-        return await self._db.write(apply)
+        brought = await self._db.write(apply)
+        under_way.brought(brought.session_id)
+        return brought
 
-    async def import_facts(self, entity: Entity, drafts: Sequence[FactDraft]) -> int:
+    async def import_facts(self, entity: Entity, drafts: Sequence[FactDraft], under_way: UnderWay | None = None) -> int:
         """Learn statements that another memory kept; how many are new. What was denied or is not wanted is left out.
 
         Nobody says them now: they neither lift a denial nor count as the person's own word.
         """
+        under_way = under_way or UnderWay()
         drafts = [replace(draft, text=mask_secrets(draft.text)) for draft in drafts]
         vectors, grounds = await self._embedded(entity, drafts)
 
         async def apply(conn: Connection) -> int:
             now = self._clock.now()
             await _switched_on(conn, entity)
+            await under_way.check(conn, entity)
             await entities.ensure(conn, entity, now)
             asked, _ = await wanted(conn, entity, drafts, self._secret)
             kept = [index for index, draft in enumerate(drafts) if draft in asked]
@@ -275,7 +289,9 @@ class Curator:
             learned = await learn(conn, entity, [drafts[index] for index in kept], rows, grounds, None, now)
             return sum(isinstance(item.change, Insert) for item in learned)
 
-        return await self._db.write(apply)
+        new = await self._db.write(apply)
+        under_way.brought()
+        return new
 
     async def _import(
         self, conn: Connection, entity: Entity, session_id: str, past: PastTurn, learns: bool, now: datetime
