@@ -71,7 +71,7 @@ def alike(counts: Counts, order: Rows, scores: Column, share: float, most: int) 
         chosen = int(np.argmax(np.where(left, value - share * best * nearest, -np.inf)))
         left[chosen] = False
         lost[rows[chosen]] = value[chosen] - share * best * nearest[chosen] - scores[rows[chosen]]
-        nearest = np.where(left, np.maximum(nearest, vectors @ vectors[chosen]), nearest)
+        nearest = np.where(left, np.maximum(nearest, np.vecdot(vectors, vectors[chosen])), nearest)
     rest = order[most:]
     if rest.size:  # they stay behind
         lost[rest] = (scores + lost)[rows].min() - scores[order[most - 1]] - share * best

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from memproxy.lazy import Lazy
 from memproxy.model import Candidate
 from memproxy.recall.columns import NOWHERE, Columns, Mask, Table, places
-from memproxy.recall.lexical import Column, Counts, Postings, Rows, bm25, idf
+from memproxy.recall.lexical import Column, Counts, Postings, Rows, bm25, idf, told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,7 @@ class Evidence:
     def coverage(self, terms: Sequence[str]) -> Column:
         """The share of a question's terms, by what they tell, that each passage holds: 0..1."""
         weights = self.weights(terms)
-        return np.asarray(weights @ (self.counts(terms) > 0) / (weights.sum() or 1.0), np.float64)
+        return told(weights, self.counts(terms) > 0) / (weights.sum() or 1.0)
 
     def at(self, present: Sequence[tuple[str, int]]) -> Mask:
         """For each passage whether it was said at one of these places (session, place)."""

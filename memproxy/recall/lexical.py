@@ -12,7 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memproxy.lazy import Lazy
 
@@ -93,7 +93,12 @@ def foremost(scores: Column, count: int) -> Rows:
 def bm25(counts: Counts, weights: Column, lengths: Column, average_length: float) -> Column:
     """The score of each row by the terms it holds, a line a term, and by how much each term tells; lengths in terms."""
     discounts = K1 * (1 - B + B * lengths / max(average_length, 1.0))
-    return np.asarray(weights @ (counts * (K1 + 1) / (counts + discounts)), np.float64)
+    return told(weights, counts * (K1 + 1) / (counts + discounts))
+
+
+def told(weights: Column, by_term: NDArray[Any]) -> Column:
+    """What each row is told by all terms together; in this thread alone (see `resident.Resident`)."""
+    return np.asarray(np.einsum("t,tr->r", weights, by_term), np.float64)
 
 
 @lru_cache(maxsize=4096)

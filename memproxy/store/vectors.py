@@ -160,7 +160,7 @@ def _compared(rows: Sequence[Row], query: bytes) -> tuple[NDArray[np.int64], Vec
     """Ids and cosines of rows with `passage_id` and `vector`; both sides have unit length."""
     ids = np.array([row["passage_id"] for row in rows], dtype=np.int64)
     matrix = from_blob(b"".join(row["vector"] for row in rows)).reshape(len(rows), -1)
-    return ids, matrix @ from_blob(query)
+    return ids, np.vecdot(matrix, from_blob(query))
 
 
 # --- vec0 tables ---
