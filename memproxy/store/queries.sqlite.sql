@@ -81,8 +81,11 @@ WHERE tenant = :tenant AND entity = :entity
     AND (:pinned IS NULL OR pinned = :pinned)
     AND (:source_role IS NULL OR source_role = :source_role)
     AND (:words IS NULL OR instr(
-        -- What is plain ASCII without double blanks is folded by making it lower case, at a tenth of the price.
-        CASE WHEN text GLOB '*[^ -~]*' OR instr(text, '  ') THEN fold(text) ELSE lower(text) END, :words) > 0)
+        -- ASCII is folded by making it lower case, at a tenth of the price: unless it has white space that is to be
+        -- collapsed, which matters where there is a blank in what is looked for. (As many bytes as characters: ASCII.)
+        CASE WHEN length(text) = length(CAST(text AS BLOB))
+            AND (instr(:words, ' ') = 0 OR NOT (text GLOB '*[^ -~]*' OR instr(text, '  ')))
+        THEN lower(text) ELSE fold(text) END, :words) > 0)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: contradictions_list
