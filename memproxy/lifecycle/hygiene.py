@@ -18,9 +18,13 @@ from memproxy.store.overview import Condition
 
 STALE_AFTER = timedelta(days=180)  # neither said again nor recalled for that long
 SETTLED_AFTER = timedelta(days=30)  # a fact younger than that has had no occasion to be recalled
+# Facts that a further one with the same key is compared with, the oldest: where thousands are made after one pattern, a
+# comparison of each with each would take minutes.
+MOST_OF_A_KEY = 20
 ALIKE = 0.75  # of the content words of two facts together, those that both have
 _FILLER = STOPWORDS | frozenset(terms(" ".join(["user", *sorted(STOPWORDS)])))
 _NEGATIONS = frozenset(terms("not no never none nothing nobody without cannot neither nor"))
+_Key = tuple[frozenset[str], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +58,16 @@ def _duplicates(facts: Sequence[Condition]) -> list[list[str]]:
     words = {fact.id: _words(fact) for fact in facts}
     often = Counter(word for held in words.values() for word in held)
     rarity = {word: place for place, word in enumerate(sorted(often, key=lambda word: (often[word], word)))}
-    by_key: dict[tuple[int, ...], list[str]] = {}
+    by_key: dict[_Key, list[str]] = {}
     group = {fact.id: fact.id for fact in facts}
     for fact in reversed(facts):
-        held, keys = words[fact.id], _keys([rarity[word] for word in words[fact.id]])
+        held, apart = words[fact.id], _telling_apart(words[fact.id])
+        keys = [(apart, key) for key in _keys([rarity[word] for word in held])]
         others = {other for key in keys for other in by_key.get(key, ())}
         group[fact.id] = min((group[other] for other in others if _alike(held, words[other])), default=fact.id)
         for key in keys:
-            by_key.setdefault(key, []).append(fact.id)
+            if len(same := by_key.setdefault(key, [])) < MOST_OF_A_KEY:
+                same.append(fact.id)
     groups: dict[str, list[str]] = {}
     for fact in facts:
         groups.setdefault(group[fact.id], []).append(fact.id)
@@ -85,8 +91,11 @@ def _words(fact: Condition) -> frozenset[str]:
     return frozenset((fact.terms or "").split()[DATE_TERMS:]) - _FILLER
 
 
+def _telling_apart(words: frozenset[str]) -> frozenset[str]:
+    """Numbers and negations: facts that have not the same of them are never alike."""
+    return frozenset(word for word in words if word in _NEGATIONS or any(map(str.isdigit, word)))
+
+
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     shared = len(one & other)
-    if shared < ALIKE * (len(one) + len(other) - shared):
-        return False
-    return not any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in one ^ other)
+    return shared >= ALIKE * (len(one) + len(other) - shared)

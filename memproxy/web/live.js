@@ -58,8 +58,9 @@ export async function view(page, entity) {
       h("thead", {}, h("tr", {}, ["Time", "Whose", "Format", "Status", "Memory", "Items", "Tokens", "Memory ms", "First byte ms"].map((head) => h("th", { scope: "col" }, head)))), rows)),
     latency, queue, clean, growth);
   try {
-    await Promise.all([around(), entity && condition()]);
+    await around();
     follow();
+    if (entity) condition().catch((error) => { if (!stop.signal.aborted) fill(clean, h("p", { class: "problem", role: "alert" }, told(error))); });
   } catch (error) {
     fill(state, told(error));
   }

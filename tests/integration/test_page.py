@@ -358,6 +358,15 @@ async def test_requests_are_seen_as_they_pass(world: World, page: Page) -> None:
     await expect(page.get_by_role("region", name="The block")).to_contain_text("Is allergic to walnuts")
 
 
+async def test_requests_are_seen_while_the_condition_of_the_memory_is_still_being_looked_at(
+    world: World, page: Page
+) -> None:
+    await note(world, "Owns a kayak")
+    await page.route("**/hygiene", lambda route: None)  # never answered
+    await page.goto(at(world, "live"))
+    await expect(page.get_by_text("Listening.")).to_be_visible()
+
+
 async def test_what_is_said_twice_is_found_and_can_be_tidied(world: World, page: Page) -> None:
     for text in ("Plays the cello every Sunday morning at home", "Every Sunday morning plays the cello at home"):
         assert (await world.client.post(world.of(WHO, "/facts"), json={"text": text})).status_code == 201

@@ -31,3 +31,13 @@ def test_a_fact_is_in_a_group_where_an_earlier_one_has_nearly_all_its_words(said
     ]
     grouped = {fact for group in found.duplicates for fact in group}
     assert {later for _, later in alike} <= grouped <= {fact for pair in alike for fact in pair}
+
+
+def test_thousands_of_facts_of_one_pattern_are_looked_at_in_little_work() -> None:
+    """Told apart by a number each says something else; by a name, all say nearly the same. No look at all pairs."""
+    pattern = frozenset("likes cats dogs hens bees goats".split())
+    names = [f"{one}{other}q" for one in "abcdefghijklmnopqrstuvwxyz" for other in "abcdefghijklmnopqrstuvwxyz"]
+    numbered = look([_fact(place, pattern | {str(place)}) for place in range(5000)], NOW)
+    named = look([_fact(place, pattern | {name}) for place, name in enumerate(names)], NOW)
+    assert numbered.duplicates == []
+    assert [len(group) for group in named.duplicates] == [len(names)]
