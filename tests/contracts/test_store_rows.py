@@ -279,7 +279,6 @@ async def test_of_twenty_equal_facts_stored_at_once_one_row_remains(db: SqliteDa
         ("Owns a kayak", "ＫＡＹＡＫ"),
         ("Owns a k%y_k", "k%y_k"),
         ("\tOwns\na  KAYAK", "kayak"),
-        ("Owns a kayak\0 and a sail", "sail"),
     ],
 )
 async def test_a_fact_is_found_by_part_of_its_text_whatever_case_and_blanks(
