@@ -88,6 +88,7 @@ class Parts:
     live: Live = field(default_factory=Live)
     opened: float = field(default_factory=time.monotonic)
     draining: bool = False
+    importing: asyncio.Lock = field(default_factory=asyncio.Lock)  # a file is read whole: one at a time
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _named: bool = False
 

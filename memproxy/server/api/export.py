@@ -52,7 +52,8 @@ async def import_file(call: Call) -> Response:
         with file.open("wb") as out:
             await _receive(call, out)
         try:
-            report = await bring_file(call.parts, entity, file, wish, form, largest=MAX_UNPACKED)
+            async with call.parts.importing:
+                report = await bring_file(call.parts, entity, file, wish, form, largest=MAX_UNPACKED)
         except SettingsError as error:
             raise Problem(
                 400, "That file cannot be read", str(error).replace("--format", "format").replace(f"{file}: ", "")
