@@ -56,6 +56,8 @@ _WORD = (
     r"(?:api|secret|private|encryption|signing|access)[ _-]?(?:access[ _-]?)?key|"
     r"(?:access|auth|api|bot|refresh|session|bearer)[ _-]?token"
 )
+# One of these is in everything that `_NAMED` and `_PHRASED` begin with.
+_STEMS = ("pass", "pwd", "pin", "cvv", "cvc", "cv2", "code", "phrase", "words", "secret", "key", "token")
 _NAMED = re.compile(
     rf"(?i)(?<![^\W_])(?P<lead>(?:(?P<numeric>{_NUMERIC})|{_PHRASE}|{_WORD})(?![^\W_])"
     r"(?:(?: {1,3}(?:for|to|of|on)(?: {1,3}[\w'’-]{1,40}){1,4}?)?"
@@ -97,12 +99,18 @@ _FUNCTION_WORDS = frozenset(
 
 def mask_secrets(text: str) -> str:
     """The text with every recognised credential replaced by `[secret]`; the rest word for word."""
-    text = _KEY_BLOCK.sub(MASK, text)
+    # Most texts hold no word that could begin one, and need not be looked through by a pattern.
+    folded = text.casefold().replace("ı", "i").replace("\u0307", "")  # what patterns that ignore case take for one
+    if "-----begin" in folded:
+        text = _KEY_BLOCK.sub(MASK, text)
     text = _PREFIXED.sub(_prefixed, text)
-    text = _AUTHORIZATION.sub(lambda match: f"{match[1] or match[3]}{MASK}", text)
-    text = _URL_PASSWORD.sub(rf"\1{MASK}@", text)
-    text = _PHRASED.sub(_phrased, text)
-    text = mask_named(_NAMED.sub(_named, text))
+    if "authorization" in folded or "bearer" in folded:
+        text = _AUTHORIZATION.sub(lambda match: f"{match[1] or match[3]}{MASK}", text)
+    if "://" in folded:
+        text = _URL_PASSWORD.sub(rf"\1{MASK}@", text)
+    if any(stem in folded for stem in _STEMS):
+        text = _NAMED.sub(_named, _PHRASED.sub(_phrased, text))
+    text = mask_named(text)
     return _CARD.sub(lambda match: MASK if _is_card(match[0]) else match[0], text)
 
 
