@@ -58,7 +58,8 @@ async def test_every_candidate_is_explained_and_what_is_found_is_the_same(memory
     weighed = await memory.explain("ada", question, NOW)
     kept = [one for one in weighed if one.verdict == "found"]
     assert [one.candidate.owner_id for one in kept] == [scored.candidate.owner_id for scored in found.scored]
-    assert [one.score for one in kept] == [scored.score for scored in found.scored]
+    # The first may be answered from disk and the second from memory: alike, but for the last digits.
+    assert [one.score for one in kept] == pytest.approx([scored.score for scored in found.scored], abs=1e-5)
     assert {one.verdict for one in weighed} == {"found", "unrelated"}
     best = kept[0]
     assert best.score == pytest.approx(sum(best.reasons.values()))
