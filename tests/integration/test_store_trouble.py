@@ -194,8 +194,10 @@ async def test_a_reader_left_open_does_not_make_the_log_grow_for_ever(tmp_path: 
 
     await db.read(holds)
     assert log.stat().st_size > 16_777_216
-    for n in range(3):
+    for n in range(100):  # nobody waits for the reader's end: on a busy machine some writes come before it
         await put(db, f"later{n}")
+        if log.stat().st_size <= 16_777_216:
+            break
     assert log.stat().st_size <= 16_777_216
     await db.close()
 
