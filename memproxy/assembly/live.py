@@ -89,8 +89,8 @@ class Live:
         )
         self._next += 1
         self._rows.append(row)
-        self._news.set()
-        self._news = asyncio.Event()
+        self._news.set()  # wakes whoever waits now
+        self._news.clear()
 
     def after(self, seq: int, limit: int) -> list[Passed]:
         """The rows after a number, in order, the first of them where there are more than `limit`."""
