@@ -75,11 +75,6 @@ def content_words(text: str, language: str) -> list[str]:
     return [word for word in _WORD.findall(text) if len(word) > 2 and word not in _SETS[language]]
 
 
-def is_function_word(word: str, language: str) -> bool:
-    """Whether a word carries no content in a language."""
-    return word in _SETS[language]
-
-
 @lru_cache(maxsize=65_536)
 def stem_in(word: str, language: str) -> str:
     """The Snowball stem of a case-folded word in a language."""
