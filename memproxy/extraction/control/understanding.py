@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memproxy.extraction.control.languages import LANGUAGES, Language
+from memproxy.extraction.guards.pasted import worked_on
 from memproxy.folding import fold
 from memproxy.recall.terms import terms
 from memproxy.recall.words import STOPWORDS
@@ -51,7 +52,7 @@ Wish = Remember | Forget | AboutMe
 
 def understood(text: str) -> list[Wish]:
     """The plain wishes of a message, in order; none where anything in it may be somebody else's words."""
-    if len(text) > LONGEST or _FOREIGN.search(text) or _LIST.search(text):
+    if len(text) > LONGEST or _FOREIGN.search(text) or _LIST.search(text) or worked_on(text):
         return []
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
     sentences = [sentence for sentence in sentences if sentence]

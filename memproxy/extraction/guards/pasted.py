@@ -125,6 +125,15 @@ def pasted(claim: Claim) -> bool:
     )
 
 
+def worked_on(content: str) -> bool:
+    """Whether any of it may be a text to work on, also where nothing marks where that begins ("Translate this. I …").
+
+    Wider than `spans`: for what must not be done unless it is plain that the person speaks for themselves.
+    """
+    asked = (*_REQUEST.finditer(content), *_REQUEST_JOINED.finditer(content))
+    return bool(spans(content)) or any(_POINTS.search(r[0]) or _ONLY_MATERIAL.search(r[0]) for r in asked)
+
+
 def spans(content: str) -> list[Span]:
     """Where pasted text stands in a turn."""
     found = [*_fenced(content), *((m.start(), m.end()) for m in _QUOTED_LINE.finditer(content))]
