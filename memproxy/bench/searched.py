@@ -28,8 +28,8 @@ from memproxy.context.render import render
 from memproxy.embedders import open_embedder
 from memproxy.embedders.live import Embedders
 from memproxy.interfaces import Embedder, Vectors
-from memproxy.lifecycle.curation import PastTurn
 from memproxy.lifecycle.embedding import Indexer
+from memproxy.lifecycle.past import PastTurn
 from memproxy.model import EmbedderInfo, Entity, Scored
 from memproxy.recall.explaining import Weighed
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, PLAIN, Manner, Weights

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from memproxy.assembly.parts import Parts
 from memproxy.importing.records import Broken, Conversation, Record, Statement
-from memproxy.lifecycle.curation import PastTurn
+from memproxy.lifecycle.past import PastTurn
 from memproxy.lifecycle.under_way import UnderWay
 from memproxy.model import Entity, FactDraft
 from memproxy.names import clean_name

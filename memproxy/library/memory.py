@@ -20,7 +20,7 @@ from memproxy.errors import Problem, SettingsError
 from memproxy.importing.bringing import Report, Wish
 from memproxy.importing.door import bring_file
 from memproxy.interfaces import Clock
-from memproxy.lifecycle.curation import PastTurn
+from memproxy.lifecycle.past import PastTurn
 from memproxy.lifecycle.worker import Progress
 from memproxy.model import (
     DEFAULT_TENANT,

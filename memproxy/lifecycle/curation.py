@@ -7,54 +7,31 @@ embedder, and the rule that a memory which is switched off takes nothing in.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from memproxy.embedders.live import Embedders
 from memproxy.errors import Problem, SwitchedOff
-from memproxy.extraction.gate import trivial
 from memproxy.extraction.reconcile import Insert, Policy
 from memproxy.interfaces import Clock, Connection, Database, Vectors
-from memproxy.lifecycle import artifacts, corrections, removals
+from memproxy.lifecycle import corrections, removals
 from memproxy.lifecycle.corrections import existing
-from memproxy.lifecycle.denials import Denials, hide_denied
+from memproxy.lifecycle.denials import Denials
 from memproxy.lifecycle.embedding import embedder_of, vectors_of
-from memproxy.lifecycle.history import link
-from memproxy.lifecycle.indexing import turn_passages
 from memproxy.lifecycle.learning import Grounds, learn
+from memproxy.lifecycle.past import Bringing, Brought, PastTurn, known, made_ready, text_keys
 from memproxy.lifecycle.under_way import UnderWay
 from memproxy.lifecycle.wanted import wanted
 from memproxy.lifecycle.worker import EXTRACT
-from memproxy.model import Entity, Fact, FactDraft, Speaker
-from memproxy.store import denied, entities, jobs, passages, preferences, sessions, turns
+from memproxy.model import Entity, Fact, FactDraft
+from memproxy.store import denied, entities, jobs, preferences, sessions, turns
 from memproxy.store import facts as fact_rows
 from memproxy.store.denied import Denial
 from memproxy.store.preferences import Preferences
-from memproxy.trust import cut_blocks, mask_secrets
+from memproxy.trust import mask_secrets
 
 Deed = Callable[[Connection, Fact, datetime], Awaitable[Fact]]
-
-
-@dataclass(frozen=True, slots=True)
-class PastTurn:
-    """A turn of an imported conversation."""
-
-    role: Speaker
-    content: str
-    time: datetime
-    name: str | None = None
-    topic: str | None = None
-    label: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """What an import of one conversation's turns came to."""
-
-    ids: tuple[str, ...]  # of the turns, in order
-    new: int  # how many of them were not there before
-    session_id: str
 
 
 class Curator:
@@ -249,6 +226,9 @@ class Curator:
         are part of a longer import. Raises Problem 409 where the entity was erased since it began.
         """
         under_way = under_way or UnderWay()
+        keys = text_keys(self._secret, entity, past)
+        there = await self._db.read(lambda conn: self._there(conn, entity, session_name, past, keys))
+        made = await made_ready(past, keys, there)
 
         async def apply(conn: Connection) -> Brought:
             now = self._clock.now()
@@ -260,14 +240,21 @@ class Curator:
             if session is None:
                 first = min((turn.time for turn in past), default=now)
                 session = await sessions.open_session(conn, entity, session_name, first)
-            turns_there = [await self._import(conn, entity, session.id, turn, learns, now) for turn in past]
+            brought = await Bringing(conn, entity, self._secret, session.id, learns).bring(past, keys, made, now)
             if learns and await turns.pending(conn, entity, session.id, None):
                 await jobs.enqueue(conn, entity, EXTRACT, session.id, now, None, now)
-            return Brought(tuple(id for id, _ in turns_there), sum(new for _, new in turns_there), session.id)
+            return brought
 
         brought = await self._db.write(apply)
         under_way.brought(brought.session_id)
         return brought
+
+    async def _there(
+        self, conn: Connection, entity: Entity, session_name: str, past: Sequence[PastTurn], keys: Sequence[str]
+    ) -> list[str | None]:
+        """The ids of those turns that are there, so that they need not be made ready."""
+        session = await sessions.by_name(conn, entity, session_name)
+        return [None] * len(past) if session is None else await known(conn, entity, session.id, past, keys)
 
     async def import_facts(self, entity: Entity, drafts: Sequence[FactDraft], under_way: UnderWay | None = None) -> int:
         """Learn statements that another memory kept; how many are new. What was denied or is not wanted is left out.
@@ -292,38 +279,6 @@ class Curator:
         new = await self._db.write(apply)
         under_way.brought()
         return new
-
-    async def _import(
-        self, conn: Connection, entity: Entity, session_id: str, past: PastTurn, learns: bool, now: datetime
-    ) -> tuple[str, bool]:
-        """The turn's id, and whether it is new."""
-        content = mask_secrets(cut_blocks(past.content))
-        text_key = link(self._secret, entity, "imported", past.role, past.content)
-        existing = await turns.find(conn, entity, session_id, past.time, past.role, text_key)
-        if existing is not None:
-            return existing, False
-        teaches = learns and past.role == "user" and not trivial(content)
-        turn = await turns.append(
-            conn,
-            entity,
-            session_id,
-            role=past.role,
-            name=past.name,
-            content=content,
-            time=past.time,
-            learn="pending" if teaches else "no",
-            credential=None,
-            text_key=text_key,
-            topic=past.topic,
-            label=past.label,
-        )
-        hidden = await hide_denied(conn, entity, self._secret, turn)
-        await passages.add(conn, entity, turn_passages(turn, hidden_spans=hidden))
-        await artifacts.note(conn, entity, turn)
-        key = link(self._secret, entity, await sessions.head(conn, entity, session_id) or "", past.role, past.content)
-        await sessions.put_mark(conn, entity, key, session_id, turn.seq, "said", now)
-        await sessions.touch(conn, entity, session_id, key, past.time)
-        return turn.id, True
 
 
 def _masked(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,31 @@ from memproxy.store.queries import Query, load
 from memproxy.store.rows import column
 
 
+class _Thread(aiosqlite.core.Connection):
+    """aiosqlite's connection, with statements of which no cursor is left to be closed: that would be a second hop."""
+
+    async def changed(self, sql: str, params: Mapping[str, Any]) -> int:
+        """Execute a statement; the number of rows it changed."""
+        return int(await self._execute(self._changed, sql, params))  # type: ignore[no-untyped-call]
+
+    async def changed_by_each(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute a statement once for each row of parameters."""
+        await self._execute(self._each, sql, rows)  # type: ignore[no-untyped-call]
+
+    def _changed(self, sql: str, params: Mapping[str, Any]) -> int:
+        cursor = self._conn.execute(sql, params)
+        found = cursor.rowcount
+        cursor.close()
+        return found
+
+    def _each(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._conn.executemany(sql, rows).close()
+
+
 class SqliteConnection:
     """One SQLite connection on a thread of its own. Implements `interfaces.Connection`."""
 
-    def __init__(self, raw: aiosqlite.core.Connection, driver: Driver) -> None:
+    def __init__(self, raw: _Thread, driver: Driver) -> None:
         self._raw = raw
         self._driver = driver
         self._queries = load("sqlite")
@@ -28,7 +49,7 @@ class SqliteConnection:
         cls, path: Path, driver: Driver, *, busy_timeout: float, pragmas: Sequence[str] = ()
     ) -> SqliteConnection:
         """Open the file and set up the connection. Raises StoreError or StoreUnavailable."""
-        raw = aiosqlite.core.Connection(lambda: driver.connect(path, busy_timeout=busy_timeout), 64)
+        raw = _Thread(lambda: driver.connect(path, busy_timeout=busy_timeout), 64)
         with translated(driver.module):
             await raw
         connection = cls(raw, driver)
@@ -60,8 +81,7 @@ class SqliteConnection:
         """Execute a statement; the number of rows it changed."""
         sql = self._sql(query, params)
         with translated(self._driver.module):
-            async with self._raw.execute(sql, _columns(params)) as cursor:
-                return max(cursor.rowcount, 0)
+            return max(await self._raw.changed(sql, _columns(params)), 0)
 
     async def many(self, query: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Execute a statement once for each row of parameters. Nothing happens for no rows."""
@@ -69,8 +89,7 @@ class SqliteConnection:
             return
         sql = self._sql(query, rows[0])
         with translated(self._driver.module):
-            async with self._raw.executemany(sql, [_columns(row) for row in rows]):
-                pass
+            await self._raw.changed_by_each(sql, [_columns(row) for row in rows])
 
     def _sql(self, name: str, params: Mapping[str, Any]) -> str:
         found: Query | None = self._queries.get(name)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, ItemKind, Passage
 from memproxy.store import index, vectors
-from memproxy.store.rows import scoped
+from memproxy.store.rows import column, scoped
 
 _STEP = 1000
 
 
 async def add(conn: Connection, entity: Entity, passages: Sequence[Passage]) -> list[int]:
     """Store passages and index their terms; their ids, in order. Their texts stay where they are, in their owners."""
-    ids = [await _insert(conn, entity, passage) for passage in passages]
+    if not passages:
+        return []
+    ids = await _insert(conn, entity, passages)
     await index.add_text(conn, entity, {i: passage.terms for i, passage in zip(ids, passages, strict=True)})
     await _count(conn, entity, len(ids), sum(len(passage.terms.split()) for passage in passages))
     return ids
@@ -36,19 +39,11 @@ async def remove_all(conn: Connection, entity: Entity) -> int:
     return removed
 
 
-async def _insert(conn: Connection, entity: Entity, passage: Passage) -> int:
-    row = await conn.one(
-        "passages_insert",
-        **scoped(entity),
-        kind=passage.kind,
-        owner_id=passage.owner_id,
-        ordinal=passage.ordinal,
-        start=passage.start,
-        end=passage.end,
-        terms=passage.terms,
-    )
-    assert row is not None  # RETURNING
-    return int(row["id"])
+async def _insert(conn: Connection, entity: Entity, passages: Sequence[Passage]) -> list[int]:
+    rows = [[p.kind, p.owner_id, p.ordinal, p.start, p.end, column(p.terms)] for p in passages]
+    stored = await conn.all("passages_insert", **scoped(entity), rows=json.dumps(rows))
+    ids = {(row["kind"], row["owner_id"], row["ordinal"]): int(row["id"]) for row in stored}
+    return [ids[p.kind, p.owner_id, p.ordinal] for p in passages]
 
 
 async def _remove(conn: Connection, entity: Entity, rows: Sequence[Row]) -> int:

@@ -135,6 +135,13 @@ UPDATE sessions SET turns = turns + 1, last_at = CASE WHEN :time > last_at THEN 
 WHERE tenant = :tenant AND entity = :entity AND id = :session_id
 RETURNING turns AS seq;
 
+-- name: sessions_extend
+-- Count further turns of a session, and note where its history stands now; how many turns it has with them.
+UPDATE sessions SET turns = turns + :count, head = :head,
+    last_at = CASE WHEN :time > last_at THEN :time ELSE last_at END
+WHERE tenant = :tenant AND entity = :entity AND id = :session_id
+RETURNING turns;
+
 -- name: turns_insert
 -- Store one turn.
 INSERT INTO turns (tenant, entity, id, session_id, seq, role, name, content, time, complete, learn, credential,
@@ -188,13 +195,6 @@ WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq
 UPDATE turns SET content = :content, complete = :complete, text_key = :text_key
 WHERE tenant = :tenant AND entity = :entity AND id = :id;
 
--- name: turns_find
--- The turn of a session with this time, role and content.
-SELECT id FROM turns
-WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND text_key = :text_key
-    AND time = :time AND role = :role
-ORDER BY seq LIMIT 1;
-
 -- name: turns_with_letters
 -- Turns in which some letters stand, whatever their case.
 SELECT * FROM turns
@@ -209,12 +209,6 @@ WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND lea
 -- name: turns_delete
 -- Remove one turn.
 DELETE FROM turns WHERE tenant = :tenant AND entity = :entity AND id = :id;
-
--- name: passages_insert
--- Store one passage; its id.
-INSERT INTO passages (tenant, entity, kind, owner_id, ordinal, start, "end", terms)
-VALUES (:tenant, :entity, :kind, :owner_id, :ordinal, :start, :end, :terms)
-RETURNING id;
 
 -- name: passages_of
 -- The passages of one turn, fact or summary.
@@ -232,10 +226,6 @@ SELECT id, tenant, entity, terms FROM passages WHERE id > :after ORDER BY id LIM
 -- name: passages_after
 -- The ids of an entity's passages that were stored after one of them.
 SELECT id FROM passages WHERE tenant = :tenant AND entity = :entity AND id > :after ORDER BY id LIMIT :limit;
-
--- name: passages_set_model
--- Note which model's vector a passage has.
-UPDATE passages SET model = :model WHERE tenant = :tenant AND entity = :entity AND id = :id;
 
 -- name: passages_delete
 -- Remove one passage.

@@ -25,6 +25,18 @@ SELECT t.* FROM json_each(:ids) i
 CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.id = i.value
 ORDER BY t.time, t.session_id, t.seq;
 
+-- name: turns_find_many
+-- The turns of a session with the given contents, times and roles (a JSON array of [key, time, role]), by their places
+-- in that.
+SELECT i.key AS place, (
+    SELECT t.id FROM turns t
+    WHERE t.tenant = :tenant AND t.entity = :entity AND t.session_id = :session_id
+        AND t.text_key = json_extract(i.value, '$[0]')
+        AND t.time = json_extract(i.value, '$[1]') AND t.role = json_extract(i.value, '$[2]')
+    ORDER BY t.seq LIMIT 1
+) AS id
+FROM json_each(:said) i;
+
 -- name: turns_waiting
 -- How many of the given turns (a JSON array of ids) wait to be learned from.
 SELECT count(*) AS number
@@ -214,6 +226,21 @@ WHERE coalesce(t.id, f.id, s.id) IS NOT NULL
     AND p.kind IN (SELECT value FROM json_each(:kinds))
     AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)));
 
+-- name: passages_insert
+-- Store passages (a JSON array of [kind, owner, ordinal, start, end, terms]) in their order; their ids.
+INSERT INTO passages (tenant, entity, kind, owner_id, ordinal, start, "end", terms)
+SELECT :tenant, :entity, json_extract(r.value, '$[0]'), json_extract(r.value, '$[1]'), json_extract(r.value, '$[2]'),
+    json_extract(r.value, '$[3]'), json_extract(r.value, '$[4]'), json_extract(r.value, '$[5]')
+FROM json_each(:rows) r
+ORDER BY r.key
+RETURNING id, kind, owner_id, ordinal;
+
+-- name: passages_set_model
+-- Note which model's vectors passages have (a JSON array of ids); the ids of those that are there.
+UPDATE passages SET model = :model
+WHERE tenant = :tenant AND entity = :entity AND id IN (SELECT value FROM json_each(:ids))
+RETURNING id;
+
 -- name: passages_extent
 -- The first and the last id of any passage.
 SELECT min(id) AS first, max(id) AS last FROM passages;
@@ -225,6 +252,11 @@ FROM json_each(:ids) i
 CROSS JOIN passages p ON p.id = i.value AND p.model = :model
 CROSS JOIN vectors v ON v.tenant = p.tenant AND v.entity = p.entity AND v.passage_id = p.id
 WHERE v.model = :model AND v.dimensions = :dimensions;
+
+-- name: vectors_there
+-- Which of the given passages (a JSON array of ids) have a vector.
+SELECT v.passage_id FROM json_each(:ids) i
+CROSS JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = i.value;
 
 -- name: vectors_of_passages
 -- The vectors that one model made of the given passages (a JSON array of ids).

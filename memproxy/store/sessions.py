@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -166,6 +166,14 @@ async def put_mark(
     """Remember a place; where the key is known already, the newer place takes it over."""
     place = {"session_id": session_id, "seq": seq, "kind": kind, "thread": _thread_text(thread)}
     await conn.run("sessions_put_mark", **scoped(entity), key=key, **place, now=now)
+
+
+async def put_marks(
+    conn: Connection, entity: Entity, places: Mapping[str, int], session_id: str, kind: str, now: datetime
+) -> None:
+    """Remember many places of a session, by their keys."""
+    same = {**scoped(entity), "session_id": session_id, "kind": kind, "thread": None, "now": now}
+    await conn.many("sessions_put_mark", [{**same, "key": key, "seq": seq} for key, seq in places.items()])
 
 
 def _thread_text(thread: Thread | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -12,7 +13,7 @@ from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, Speaker, Turn, new_id
 from memproxy.store import answered, passages, receipts
-from memproxy.store.rows import scoped, to_time
+from memproxy.store.rows import scoped, to_text, to_time
 
 LearnState = Literal["no", "pending", "done", "dead"]
 
@@ -88,6 +89,45 @@ async def append(
     return Turn(turn_id, session_id, place["seq"], role, name, content, time, complete, timezone, topic, label)
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A turn of a conversation that is brought in: what the table has of it."""
+
+    turn: Turn  # its place in the session is assigned when it is stored
+    learn: LearnState
+    text_key: str
+
+
+async def extend(conn: Connection, entity: Entity, session_id: str, past: Sequence[Past], head: str) -> list[Turn]:
+    """Store the next turns of a session, in order, as if each was appended; they with their places.
+
+    `head` is the history key after the last of them. Raises StoreError where there is no such session.
+    """
+    newest = max(one.turn.time for one in past)
+    row = await conn.one(
+        "sessions_extend", **scoped(entity), session_id=session_id, count=len(past), head=head, time=newest
+    )
+    if row is None:
+        raise StoreError("no such session")
+    first, now = row["turns"] - len(past) + 1, datetime.now(UTC)
+    turns = [dataclasses.replace(one.turn, seq=first + place) for place, one in enumerate(past)]
+    await conn.many(
+        "turns_insert",
+        [
+            {
+                **scoped(entity),
+                **{field.name: getattr(turn, field.name) for field in dataclasses.fields(turn)},
+                "learn": one.learn,
+                "credential": None,
+                "text_key": one.text_key,
+                "recorded_at": now,
+            }
+            for turn, one in zip(turns, past, strict=True)
+        ],
+    )
+    return turns
+
+
 async def get(conn: Connection, entity: Entity, turn_id: str) -> Turn | None:
     """One turn."""
     row = await conn.one("turns_get", **scoped(entity), id=turn_id)
@@ -117,18 +157,16 @@ async def span(conn: Connection, entity: Entity, session_id: str, first: int, la
 
 
 async def find(
-    conn: Connection, entity: Entity, session_id: str, time: datetime, role: Speaker, text_key: str
-) -> str | None:
-    """The id of the turn that says the same at the same time in the same session, if there is one."""
-    row = await conn.one("turns_find", **scoped(entity), session_id=session_id, time=time, role=role, text_key=text_key)
-    return None if row is None else str(row["id"])
+    conn: Connection, entity: Entity, session_id: str, said: Sequence[tuple[str, datetime, Speaker]]
+) -> list[str | None]:
+    """The ids of the turns that say the same at the same time in the same session, where there are any.
 
-
-async def exists(
-    conn: Connection, entity: Entity, session_id: str, time: datetime, role: Speaker, text_key: str
-) -> bool:
-    """Whether `find` would find one."""
-    return await find(conn, entity, session_id, time, role, text_key) is not None
+    `said` holds the `text_key`, time and role of each.
+    """
+    keys = json.dumps([[text_key, to_text(time), role] for text_key, time, role in said])
+    rows = await conn.all("turns_find_many", **scoped(entity), session_id=session_id, said=keys)
+    found = {row["place"]: row["id"] for row in rows}
+    return [found.get(place) for place in range(len(said))]
 
 
 async def give_name(conn: Connection, entity: Entity, session_id: str, seq: int, name: str) -> Turn | None:

@@ -41,6 +41,11 @@ def to_blob(vector: Vectors) -> bytes:
     return (flat / length).astype("<f4").tobytes()
 
 
+def to_blobs(vectors: Sequence[Vectors]) -> list[bytes]:
+    """Each as `to_blob` makes it."""
+    return [to_blob(vector) for vector in vectors]
+
+
 def from_blob(blob: bytes) -> Vectors:
     """The stored bytes as a float32 array."""
     return np.frombuffer(blob, dtype="<f4")
@@ -59,18 +64,17 @@ async def add_vectors(conn: Connection, entity: Entity, model: str, rows: Sequen
     """
     if await model_of(conn, entity) not in (None, model):
         return 0
-    blobs = {passage_id: to_blob(vector) for passage_id, vector in rows}
-    stored = [
-        passage_id
-        for passage_id in blobs
-        if await conn.run("passages_set_model", **scoped(entity), id=passage_id, model=model)
-    ]
+    blobs = dict(zip((passage_id for passage_id, _ in rows), to_blobs([vector for _, vector in rows]), strict=True))
+    ids = json.dumps(list(blobs))
+    there = {int(row["id"]) for row in await conn.all("passages_set_model", **scoped(entity), ids=ids, model=model)}
+    stored = [passage_id for passage_id in blobs if passage_id in there]
     if not stored:
         return 0
     dimensions = len(blobs[stored[0]]) // 4
     if any(len(blob) != 4 * dimensions for blob in blobs.values()):
         raise StoreError("the vectors of one model differ in dimensions")
-    await drop_from_indexes(conn, stored)
+    replaced = await conn.all("vectors_there", **scoped(entity), ids=ids)
+    await drop_from_indexes(conn, [int(row["passage_id"]) for row in replaced])
     fresh = [
         {**scoped(entity), "passage_id": i, "model": model, "dimensions": dimensions, "vector": blobs[i]}
         for i in stored

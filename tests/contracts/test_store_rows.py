@@ -13,7 +13,20 @@ import pytest
 from memproxy.errors import StoreError
 from memproxy.folding import content_key
 from memproxy.interfaces import Connection
-from memproxy.model import BlockItem, ContextBlock, Entity, Fact, Job, Part, PartKind, Passage, Receipt, Turn, new_id
+from memproxy.model import (
+    BlockItem,
+    ContextBlock,
+    Entity,
+    Fact,
+    Job,
+    Part,
+    PartKind,
+    Passage,
+    Receipt,
+    Speaker,
+    Turn,
+    new_id,
+)
 from memproxy.store import entities, facts, jobs, passages, placed, receipts, sessions, summaries, turns, usage
 from memproxy.store.sqlite import SqliteDatabase
 from memproxy.store.summaries import Summary
@@ -188,16 +201,16 @@ async def test_the_same_words_at_the_same_time_are_found_again(db: SqliteDatabas
 
     turn = await db.write(work)
 
-    async def found(conn: Connection) -> list[str | None]:
-        return [
-            await turns.find(conn, ADA, turn.session_id, NOW, "user", "k"),
-            await turns.find(conn, ADA, turn.session_id, NOW + timedelta(seconds=1), "user", "k"),
-            await turns.find(conn, ADA, turn.session_id, NOW, "assistant", "k"),
-            await turns.find(conn, BO, turn.session_id, NOW, "user", "k"),
-        ]
-
-    assert await db.read(found) == [turn.id, None, None, None]
-    assert await db.read(lambda conn: turns.exists(conn, ADA, turn.session_id, NOW, "user", "k"))
+    asked: list[tuple[str, datetime, Speaker]] = [
+        ("k", NOW, "user"),
+        ("k", NOW + timedelta(seconds=1), "user"),
+        ("k", NOW, "assistant"),
+        ("other", NOW, "user"),
+        ("k", NOW, "user"),
+    ]
+    found = await db.read(lambda conn: turns.find(conn, ADA, turn.session_id, asked))
+    assert found == [turn.id, None, None, None, turn.id]
+    assert await db.read(lambda conn: turns.find(conn, BO, turn.session_id, asked[:1])) == [None]
 
 
 async def test_pending_turns_wait_for_their_own_credential(db: SqliteDatabase) -> None:

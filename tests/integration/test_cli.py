@@ -295,7 +295,7 @@ def test_a_missing_extraction_key_is_no_hindrance_to_looking(run: Run, monkeypat
 def test_turns_are_listed_in_order_and_by_conversation(run: Run, tmp_path: Path) -> None:
     from datetime import UTC, datetime
 
-    from memproxy.lifecycle.curation import PastTurn
+    from memproxy.lifecycle.past import PastTurn
 
     async def talk(parts: Parts) -> None:
         for session in ("one", "two"):

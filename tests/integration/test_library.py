@@ -17,7 +17,7 @@ import pytest
 
 from memproxy import Memory, wrap
 from memproxy.errors import Problem, SettingsError
-from memproxy.lifecycle.curation import PastTurn
+from memproxy.lifecycle.past import PastTurn
 from memproxy.testing import Answer, ScriptedUpstream
 from memproxy.testing.upstream import Wait
 from memproxy.testing.upstream import stream as chunks

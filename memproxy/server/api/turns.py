@@ -7,7 +7,7 @@ from datetime import datetime
 from starlette.responses import Response
 
 from memproxy.errors import Problem
-from memproxy.lifecycle.curation import PastTurn
+from memproxy.lifecycle.past import PastTurn
 from memproxy.names import clean_name
 from memproxy.server import views
 from memproxy.server.api.call import Call, answer
