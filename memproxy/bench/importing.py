@@ -29,6 +29,7 @@ from memproxy.recall.passages import embedding_text
 from memproxy.settings import Settings
 from memproxy.settings_sources import load
 from memproxy.store import search
+from memproxy.store.rows import scoped
 
 STRETCH = 200  # turns between two changes from one to the other
 _WHO = Entity("past")
@@ -58,7 +59,7 @@ async def measure(file: Path, provider: str, console: Console, json_output: bool
         async with open_parts(_settings(Path(folder), provider)) as parts:
             if parts.embedder is None:
                 raise SettingsError(f"no embedder: {parts.embedders.problem}")
-            measured = await _run(parts, found)
+            measured = await run(parts, _WHO, found)
     shown = {
         "turns": measured.turns,
         "passages": measured.passages,
@@ -75,14 +76,15 @@ async def measure(file: Path, provider: str, console: Console, json_output: bool
     return 0
 
 
-async def _run(parts: Parts, found: Sequence[Conversation]) -> Measured:
+async def run(parts: Parts, entity: Entity, found: Sequence[Conversation]) -> Measured:
+    """Import conversations for somebody new, with vectors, and make the same vectors again with nothing else to do."""
     measured, last = Measured(), 0
     for stretch in _stretches(found):
         started = time.perf_counter()
-        report = await with_vectors(parts, _bring(parts, stretch))
+        report = await with_vectors(parts, _bring(parts, entity, stretch))
         measured.importing += time.perf_counter() - started
         measured.turns += report.new_turns
-        ids, texts = await parts.db.read(lambda conn: _texts(conn, last))  # noqa: B023 - awaited here
+        ids, texts = await parts.db.read(lambda conn: _texts(conn, entity, last))  # noqa: B023 - awaited here
         last = max(ids, default=last)
         measured.passages += len(texts)
         started = time.perf_counter()
@@ -93,8 +95,8 @@ async def _run(parts: Parts, found: Sequence[Conversation]) -> Measured:
     return measured
 
 
-async def _bring(parts: Parts, stretch: Sequence[Conversation]) -> Report:
-    return await Importer(parts, _WHO, Wish(learn=False)).bring(stretch)
+async def _bring(parts: Parts, entity: Entity, stretch: Sequence[Conversation]) -> Report:
+    return await Importer(parts, entity, Wish(learn=False)).bring(stretch)
 
 
 def _stretches(found: Sequence[Conversation]) -> Iterator[list[Conversation]]:
@@ -113,12 +115,10 @@ def _stretches(found: Sequence[Conversation]) -> Iterator[list[Conversation]]:
         yield stretch
 
 
-async def _texts(conn: Connection, after: int) -> tuple[list[int], list[str]]:
+async def _texts(conn: Connection, entity: Entity, after: int) -> tuple[list[int], list[str]]:
     """What was embedded since, as it was embedded."""
     ids: list[int] = []
-    while rows := await conn.all(
-        "passages_after", tenant=_WHO.tenant, entity=_WHO.name, after=ids[-1] if ids else after, limit=500
-    ):
+    while rows := await conn.all("passages_after", **scoped(entity), after=ids[-1] if ids else after, limit=500):
         ids += [int(row["id"]) for row in rows]
     found = await search.sources(conn, dict.fromkeys(ids, ""))
     return ids, [embedding_text(passage.text, passage.speaker) for passage in found]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Iterator
 
 _THINGS = (
     "kayak bicycle telescope violin greenhouse camera tent sailboat piano workshop garden caravan loom kiln "
@@ -63,17 +65,20 @@ def _filled(template: str, dice: random.Random) -> str:
     )
 
 
-def turns(number: int) -> list[dict[str, str]]:
-    """So many turns of the user, as `POST …/turns` takes them; the same ones each time."""
+def said() -> Iterator[dict[str, str]]:
+    """Turns of the user without end, as `POST …/turns` takes them; the same ones each time."""
     dice = random.Random(1)
-    return [
-        {
+    for at in itertools.count():
+        yield {
             "role": "user",
             "time": f"{2024 + at % 2}-{1 + at % 12:02}-{1 + at % 28:02}T12:00:00Z",
             "content": _filled(dice.choice(_SAID), dice),
         }
-        for at in range(number)
-    ]
+
+
+def turns(number: int) -> list[dict[str, str]]:
+    """The first so many of them."""
+    return list(itertools.islice(said(), number))
 
 
 def question(number: int) -> str:

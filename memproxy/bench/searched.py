@@ -86,6 +86,7 @@ class SearchedMemory:
         self.parts = parts
         self.embedder = embedder
         self._recorded: dict[str, dict[str, list[str]]] = {}  # by conversation: our ids of turns to those in the file
+        self.indexer = Indexer(parts.db, Embedders(embedder))
         self.recaller = self.asking()
 
     def asking(self, weights: Weights = DEFAULT_WEIGHTS, manner: Manner = PLAIN) -> Recaller:
@@ -105,9 +106,7 @@ class SearchedMemory:
         for id, turn in zip(ids, conversation.turns, strict=True):
             recorded[id].append(turn.id)
         self._recorded[conversation.id] = recorded
-        indexer = Indexer(self.parts.db, Embedders(self.embedder))
-        while await indexer.step():
-            pass
+        await self.indexer.catch_up()
         return await self._stored(entity) - before
 
     async def search(

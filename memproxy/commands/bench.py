@@ -82,13 +82,20 @@ def bench_scale(
     provider: Annotated[
         str, typer.Option(help="Embedder: local, or hash where only the store is to be measured.")
     ] = "local",
+    vectors: Annotated[
+        str, typer.Option(help="made by the embedder, or invented: to fill a large store in minutes.")
+    ] = "made",
     store: Annotated[Path | None, typer.Option(file_okay=False, help="Keep the store here for a later run.")] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Measure a store as it grows: recall warm and cold, ingest beside the embedder's own rate, size and memory."""
-    from memproxy.bench.scale import Plan, measure
+    from memproxy.bench.filling import Plan
+    from memproxy.bench.scale import measure
 
-    raise typer.Exit(anyio.run(measure, Plan(turns, largest, provider, store), out, json_output))
+    if vectors not in ("made", "invented"):
+        raise typer.BadParameter("made or invented", param_hint="--vectors")
+    plan = Plan(turns, largest, provider, "made" if vectors == "made" else "invented", store)
+    raise typer.Exit(anyio.run(measure, plan, out, json_output))
 
 
 @bench.command("import")

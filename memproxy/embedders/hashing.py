@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from memproxy.model import EmbedderInfo
 from memproxy.settings import Embed
 
 DIMENSIONS = 256
+KNOWN_WORDS = 8192  # whose directions are kept; others are made anew
 
 
 class HashEmbedder:
@@ -21,7 +23,7 @@ class HashEmbedder:
 
     def __init__(self, dimensions: int = DIMENSIONS) -> None:
         self.info = EmbedderInfo(model=f"hash-{dimensions}", dimensions=dimensions, floor=0.25, duplicate=0.95)
-        self._directions: dict[str, Vectors] = {}
+        self._direction = lru_cache(KNOWN_WORDS)(self._made)
 
     async def embed_query(self, text: str) -> Vectors:
         """One unit vector."""
@@ -40,12 +42,11 @@ class HashEmbedder:
         total: Vectors = np.sum([self._direction(word) for word in words], axis=0, dtype=np.float32)
         return total / max(float(np.linalg.norm(total)), 1e-12)
 
-    def _direction(self, word: str) -> Vectors:
-        if word not in self._directions:
-            seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:8], "big")
-            vector = np.random.default_rng(seed).standard_normal(self.info.dimensions).astype(np.float32)
-            self._directions[word] = vector / np.float32(np.linalg.norm(vector))
-        return self._directions[word]
+    def _made(self, word: str) -> Vectors:
+        seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+        vector = np.random.default_rng(seed).standard_normal(self.info.dimensions).astype(np.float32)
+        direction: Vectors = vector / np.float32(np.linalg.norm(vector))
+        return direction
 
 
 def open_hash(settings: Embed) -> HashEmbedder:

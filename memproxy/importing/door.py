@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from memproxy.archive.restoring import Restorer
 from memproxy.assembly.parts import Parts
@@ -14,7 +15,10 @@ from memproxy.importing.bringing import Importer, Report, Wish
 from memproxy.importing.formats import OURS, named, records
 from memproxy.importing.reading import LARGEST_MEMBER, values
 from memproxy.importing.records import Record
+from memproxy.lifecycle.embedding import Indexer
 from memproxy.model import Entity
+
+T = TypeVar("T")
 
 NEXT_LOOK = 0.05  # seconds after which it is looked again for what lacks vectors
 READ_AHEAD = 64  # records that are parsed at a time, away from the event loop
@@ -56,10 +60,18 @@ async def with_vectors(
     For whoever has no background work running. `told` is given how many vectors were made, step by step. Raises what
     the work raises, and EmbedderError: what lacks vectors then is made up for later.
     """
-    indexer = parts.indexer
+    if parts.indexer is None or parts.embedder is None:
+        return await work
+    return await embedding_meanwhile(parts.indexer, work, told)
+
+
+async def embedding_meanwhile(
+    indexer: Indexer, work: Awaitable[T], told: Callable[[int], None] = lambda count: None
+) -> T:
+    """The same with an indexer of one's own."""
     bringing = asyncio.ensure_future(work)
     try:
-        while indexer is not None and parts.embedder is not None:
+        while True:
             over = bringing.done()
             if not await indexer.catch_up(told):
                 if over:

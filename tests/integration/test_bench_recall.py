@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from memproxy.bench import recall, recall_report, scale
+from memproxy.bench import filling, recall, recall_report, scale, scale_report
 from memproxy.bench.adapter import application
 from memproxy.bench.dataset import Question, RecordedTurn
 from memproxy.bench.recall_page import page
@@ -117,17 +117,34 @@ async def test_a_question_whose_vector_is_no_number_is_answered_by_words(memory:
     assert {scored.candidate.cosine for scored in found.found.scored} == {None}
 
 
-async def test_a_store_is_measured_as_it_grows(capsys: pytest.CaptureFixture[str]) -> None:
-    plan = scale.Plan(turns=60, provider="hash")
-    assert sum(size for _, size in scale.people(plan)) == 60
+async def test_a_store_is_measured_as_it_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(scale, "SIZES", (10, 30))  # whom a small store is made of, to be compared with
+    monkeypatch.setattr(scale, "COMPARED", 60)
+    monkeypatch.setattr(filling, "SAMPLE", 40)
+    plan = filling.Plan(turns=70, provider="hash", vectors="invented", store=tmp_path)
+    assert filling.people(plan) == [("largest", 35), ("person 1", 30), ("person 2", 5)]
     assert await scale.measure(plan, Console(), True) == 0
     report = json.loads(capsys.readouterr().out)
-    assert [row["turns"] for row in report["recall"]] == [30]
+    assert [row["turns"] for row in report["recall"]] == [5, 30, 35]
+    assert (report["filled"]["turns"], report["vectors"]) == (70, "hash-384")
     assert report["ingest_per_second"] > 0
     assert report["bytes_per_turn"] > sum(report["of_them"].values()) * 0.9
     assert all(size > 0 for size in report["of_them"].values())
     for row in report["recall"]:
         assert 0 < row["warm"]["p50_ms"] <= row["warm"]["p99_ms"]
+    assert report["beside_small"]["warm"]["small"]["p95_ms"] > 0
+    scale_report.show(report, Console(file=io.StringIO()))
+    assert await scale.measure(plan, Console(), True) == 0  # what is there is not brought in again
+    assert json.loads(capsys.readouterr().out)["filled"]["turns"] == 0
+
+
+def test_a_large_store_has_people_of_every_size() -> None:
+    everybody = filling.people(filling.Plan(turns=1_000_000))
+    sizes = [size for _, size in everybody]
+    assert (sum(sizes), sizes[:2], len({name for name, _ in everybody})) == (1_000_000, [100_000, 10_000], len(sizes))
+    assert set(sizes[2:-1]) == set(filling.SIZES)
 
 
 def test_an_unknown_mechanism_is_named_with_those_there_are() -> None:
