@@ -10,6 +10,7 @@ from memproxy.lazy import Lazy
 from memproxy.model import Candidate
 from memproxy.recall.columns import NOWHERE, Columns, Mask, Table, places
 from memproxy.recall.lexical import Column, Counts, Postings, Rows, bm25, idf, told
+from memproxy.recall.tally import Tally
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,7 @@ class Collection:
 
     candidates: Sequence[Candidate]
     columns: Columns
-    postings: Postings
+    postings: Postings | Tally
     passages: int  # how many the whole memory has
     average_length: float  # … and how many terms each
     frequency: Callable[[str], int]  # how many of them hold a term
@@ -101,6 +102,12 @@ class Evidence:
         before = self.of.frequency
         return replace(self, of=replace(self.of, frequency=lambda term: frequencies.get(term) or before(term)))
 
+    def by_rank_bm25(self) -> Evidence:
+        """The same, scored by rank-bm25: for the ranking itself, not for what leads to it."""
+        from memproxy.recall.bm25 import rank_bm25  # loads numpy
+
+        return replace(self, of=replace(self.of, score=rank_bm25))
+
 
 def gather(
     candidates: Sequence[Candidate],
@@ -114,21 +121,16 @@ def gather(
     `passages`, `document_frequencies` (of the question's terms) and `average_length` (in terms) describe the whole
     memory the candidates come from.
     """
-    from memproxy.recall.bm25 import rank_bm25  # loads numpy
-
     candidates = sorted(candidates, key=lambda candidate: -candidate.passage_id)
-    columns, postings = Columns(), Postings()
+    columns = Columns()
     columns.add(candidates)
-    for candidate in candidates:
-        postings.add(candidate.terms)
     of = Collection(
         candidates,
         columns,
-        postings,
+        Tally([candidate.terms for candidate in candidates]),
         passages,
         average_length,
         lambda term: document_frequencies.get(term, 0),
-        rank_bm25,
     )
     cosines = np.array([candidate.cosine for candidate in candidates], np.float64)  # None becomes NaN
     return Evidence(of, np.arange(len(candidates)), columns.rows, cosines)

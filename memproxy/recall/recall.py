@@ -313,7 +313,7 @@ class Recaller:
         evidence = evidence.knowing(await index.frequencies(conn, entity, words))
         best = [candidate.text for candidate in foremost(query, evidence, self._weights)]
         held = await index.frequencies(conn, entity, {term for text in best for term in names_in(text)})
-        return evidence.knowing(held)
+        return evidence.knowing(held).by_rank_bm25()
 
     def _follows(self, extent: search.Extent) -> bool:
         """Whether names lead to passages that are not proposed anyway."""

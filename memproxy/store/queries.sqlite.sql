@@ -292,14 +292,16 @@ LEFT JOIN turns ft ON ft.tenant = p.tenant AND ft.entity = p.entity AND ft.id = 
 LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = p.tenant AND s.entity = p.entity AND s.id = p.owner_id
 ORDER BY i.key;
 
--- name: search_neighbours
--- Passages of the turns just before and after the given places (a JSON array of [session id, seq]).
-SELECT DISTINCT p.id
+-- name: search_said_at
+-- Everything ranking needs of the passages of turns at the given places (a JSON array of [session id, seq]).
+SELECT
+    p.id, p.kind, p.owner_id, p.ordinal, p.terms,
+    substr(t.content, p.start + 1, p."end" - p.start) AS text,
+    t.session_id, t.seq, t.role, t.name AS speaker, t.time, 1.0 AS confidence, t.id AS turn_id
 FROM json_each(:places) j
 CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = json_extract(j.value, '$[0]')
-    AND t.seq IN (json_extract(j.value, '$[1]') - 1, json_extract(j.value, '$[1]') + 1)
-CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
-ORDER BY p.id;
+    AND t.seq = json_extract(j.value, '$[1]')
+CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id;
 
 -- name: vec0_loaded
 -- Whether this connection has the vector extension.

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import get_args
 
 from memproxy.errors import SwitchedOff
@@ -226,13 +227,12 @@ async def neighbours(
     """Passages of the turns just before and just after the given ones (session id, place)."""
     if not places:
         return []
-    rows = await conn.all("search_neighbours", **scoped(entity), places=json.dumps([list(p) for p in places]))
-    ids = [int(row["id"]) for row in rows]
+    around = {(session, seq + step) for session, seq in places for step in (-1, 1)}
+    rows = await conn.all("search_said_at", **scoped(entity), places=json.dumps(sorted(around)))
     cosines: dict[int, float] = {}
     if vector is not None and model is not None:
-        cosines = await vectors.cosines_of(conn, entity, vector, model, ids)
-    found = await _candidates(conn, _all_current(entity, len(ids)), ids)
-    return [c.at(cosines.get(c.passage_id)) for c in found]
+        cosines = await vectors.cosines_of(conn, entity, vector, model, [int(row["id"]) for row in rows])
+    return sorted(_candidate(row, cosines.get(int(row["id"]))) for row in rows)
 
 
 async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]) -> set[tuple[ItemKind, str]]:
@@ -312,10 +312,6 @@ async def _eligible(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> se
     return {int(row["id"]) for row in rows}
 
 
-def _all_current(entity: Entity, limit: int) -> _Wanted:
-    return _Wanted(entity, _KINDS, ("current",), limit)
-
-
 async def _candidates(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> list[Candidate]:
     """The passages that may be proposed, in the order of the ids."""
     if not ids:
@@ -331,19 +327,10 @@ async def _candidates(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> 
     return [by_id[i] for i in ids if i in by_id]
 
 
-def _candidate(row: Row) -> Candidate:
-    return Candidate(
-        passage_id=int(row["id"]),
-        kind=row["kind"],
-        owner_id=row["owner_id"],
-        ordinal=row["ordinal"],
-        text=row["text"],
-        terms=row["terms"],
-        session_id=row["session_id"],
-        seq=row["seq"],
-        role=row["role"],
-        speaker=row["speaker"],
-        time=to_time(row["time"]),
-        confidence=row["confidence"],
-        turn_id=row["turn_id"],
-    )
+_AS_IT_IS = itemgetter(
+    "id", "kind", "owner_id", "ordinal", "text", "terms", "session_id", "seq", "role", "speaker"
+)  # the fields of a candidate, in their order, up to its time
+
+
+def _candidate(row: Row, cosine: float | None = None) -> Candidate:
+    return Candidate._make((*_AS_IT_IS(row), to_time(row["time"]), row["confidence"], row["turn_id"], cosine))

@@ -54,6 +54,13 @@ _LINES = [
     r"(?:you\b|your\b|ignore|disregard|forget|override|always|never|from now|do not|don't|reveal|obey|answer|respond|reply|act)",
 ]  # fmt: skip
 _SAID_SHAPE = re.compile("|".join(f"(?:{shape})" for shape in _SAID), re.IGNORECASE)
+# Of what can stand in `_SAID` one of these does, in any text of ASCII (others have more ways to write a letter, case
+# aside). Most texts hold none, and to look for these costs next to nothing beside looking for the shapes.
+_SIGNS = (
+    "ignore", "disregard", "forget", "override", "bypass", "violate", "abandon", "discard", "prompt", "instructions",
+    "rules", "admin page", "system ", "you are now", "you must now", " mode", "from now on", "the user", "the human",
+    "://", "@", "<|", "inst]", "sys]", "sys>>",
+)  # fmt: skip
 _LINE_SHAPE = re.compile("|".join(f"(?:{shape})" for shape in _LINES), re.IGNORECASE | re.MULTILINE)
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
@@ -64,4 +71,11 @@ def looks_like_instruction(text: str) -> bool:
     beside = _QUOTED.sub(" … ", plain)
     if len(re.findall(r"[^\W_]+", beside)) < _WORDS_BESIDE_A_QUOTATION:
         beside = plain.strip(" \t\n\"'`“”‘’«»")
-    return _LINE_SHAPE.search(beside) is not None or _SAID_SHAPE.search(" ".join(beside.split())) is not None
+    return _LINE_SHAPE.search(beside) is not None or _says(" ".join(beside.split()))
+
+
+def _says(text: str) -> bool:
+    folded = text.lower()
+    if text.isascii() and not any(sign in folded for sign in _SIGNS):
+        return False
+    return _SAID_SHAPE.search(text) is not None

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from memproxy.recall.bm25 import rank_bm25
 from memproxy.recall.lexical import K1, B, Column, Counts, Postings, bm25
+from memproxy.recall.tally import Tally
 
 DOCUMENTS = ["otter river otter", "river boat on the river", "a boat", "", "kayak " * 30 + "otter"]
 WEIGHTS = {"otter": 1.2, "river": 0.7, "absent": 3.0}
@@ -56,3 +59,12 @@ def test_what_is_held_is_what_its_terms_tell() -> None:
 def test_l10_no_memory_and_no_question_divide_by_nothing(score: Any) -> None:
     assert score(*counted([], WEIGHTS), 0.0).tolist() == []
     assert score(*counted(["otter"], {}), 0.0).tolist() == [0.0]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.sampled_from("otter river boat kayak".split()), max_size=6).map(" ".join), max_size=5))
+def test_words_counted_when_they_are_asked_for_are_those_that_postings_hold(documents: list[str]) -> None:
+    asked, rows = ["river", "absent", "otter"], np.arange(len(documents))[::-1]
+    tally, postings = Tally(documents), posted(documents)
+    assert tally.counts(asked, rows).tolist() == postings.counts(asked, rows).tolist()
+    assert tally.lengths(rows).tolist() == postings.lengths(rows).tolist()

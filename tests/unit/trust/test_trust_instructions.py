@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memproxy.trust import looks_like_instruction
@@ -85,6 +85,22 @@ def test_a_quoted_command_inside_a_sentence_about_it_is_no_command_but_a_bare_qu
 @given(st.text(max_size=300))
 def test_any_text_gets_an_answer(text: str) -> None:
     assert looks_like_instruction(text) in (True, False)
+
+
+_PIECES = (
+    "ignore DISREGARD forget override all any your these the previous prior above system safety prompt instructions "
+    "rules guidelines training everything you were given said reveal print show hidden secret admin page message are "
+    "must now an evil unfiltered unrestricted developer mode enable god jailbreak from on will act as do not tell don't "
+    "user human mail send upload password memory to https://x.example x@y.example new updated <|im_start|> [INST] "
+    "[/SYS] <</SYS>> . , please and"
+).split()
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(_PIECES), max_size=12))
+def test_a_text_without_a_sign_of_a_command_is_none_by_its_shape_either(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    assert looks_like_instruction(text) == looks_like_instruction(f"{text} é")  # of which no sign is looked for
 
 
 @pytest.mark.parametrize("before", ["", "ignore ", "system", "new", "# "])
