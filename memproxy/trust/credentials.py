@@ -60,9 +60,9 @@ _STEMS = (
 def mask_named(text: str) -> str:
     """The text with every credential that a word of another language names replaced by `[secret]`."""
     folded = text.lower()
-    if any(stem in folded for stem in _STEMS):  # most texts name none, and need not be looked through word by word
+    if any(map(folded.__contains__, _STEMS)):  # most texts name none, and need not be looked through word by word
         text = _NAMED.sub(_named, text)
-    return _JOINED.sub(_joined, text)
+    return text if text.isascii() else _JOINED.sub(_joined, text)
 
 
 def _named(match: re.Match[str]) -> str:

@@ -28,6 +28,7 @@ _PREFIXED = re.compile(
     )""",
     re.VERBOSE,
 )
+_SHORTEST_KEY = 15  # characters of the shortest of these, without a blank in them
 _KEY_BLOCK = re.compile(
     r"-----BEGIN (?:[A-Z ]{0,40}PRIVATE KEY|PGP PRIVATE KEY BLOCK)-----.*?(?:-----END [A-Z ]{1,60}-----|\Z)", re.DOTALL
 )
@@ -36,7 +37,8 @@ _AUTHORIZATION = re.compile(
     r"|\b(bearer\s{1,9})(?=[A-Za-z._~+/=-]{0,500}\d)([\w.~+/=-]{16,}+)"
 )
 _URL_PASSWORD = re.compile(r"(?i)(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,30}://[^\s:/@]{0,250}:)([^\s/]{1,250}@)(?=[\w\[])")
-_CARD = re.compile(r"(?<![A-Za-z0-9+-])(?<!\d )(?:\d[ -]?){12,18}\d(?![A-Za-z0-9-])")
+# It begins with a digit, which is looked for first: most texts hold few.
+_CARD = re.compile(r"\d(?<![A-Za-z0-9+-]\d)(?<!\d \d)[ -]?(?:\d[ -]?){11,17}\d(?![A-Za-z0-9-])")
 # How the numbers of card issuers begin, with their lengths (ISO/IEC 7812 ranges in use); an ISBN begins otherwise.
 _ISSUERS = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d+|3[47]\d{13}|"
@@ -100,15 +102,18 @@ _FUNCTION_WORDS = frozenset(
 def mask_secrets(text: str) -> str:
     """The text with every recognised credential replaced by `[secret]`; the rest word for word."""
     # Most texts hold no word that could begin one, and need not be looked through by a pattern.
-    folded = text.casefold().replace("ı", "i").replace("\u0307", "")  # what patterns that ignore case take for one
+    folded = text.casefold()
+    if not text.isascii():
+        folded = folded.replace("ı", "i").replace("\u0307", "")  # what patterns that ignore case take for one
     if "-----begin" in folded:
         text = _KEY_BLOCK.sub(MASK, text)
-    text = _PREFIXED.sub(_prefixed, text)
+    if max(map(len, text.split()), default=0) >= _SHORTEST_KEY:
+        text = _PREFIXED.sub(_prefixed, text)
     if "authorization" in folded or "bearer" in folded:
         text = _AUTHORIZATION.sub(lambda match: f"{match[1] or match[3]}{MASK}", text)
     if "://" in folded:
         text = _URL_PASSWORD.sub(rf"\1{MASK}@", text)
-    if any(stem in folded for stem in _STEMS):
+    if any(map(folded.__contains__, _STEMS)):
         text = _NAMED.sub(_named, _PHRASED.sub(_phrased, text))
     text = mask_named(text)
     return _CARD.sub(lambda match: MASK if _is_card(match[0]) else match[0], text)
