@@ -18,6 +18,7 @@ from memproxy.assembly.live import Live
 from memproxy.assembly.opening import Opening, told
 from memproxy.assembly.page_token import page_token
 from memproxy.clock import SystemClock
+from memproxy.context.phrases import phrase
 from memproxy.embedders import trouble
 from memproxy.embedders.live import Embedders
 from memproxy.errors import StoreError
@@ -342,7 +343,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         stack.push_async_callback(client.close)
         plan = plan_extraction(settings, secret)
         zone = ZoneInfo(settings.timezone)
-        recaller = Recaller(db, embedders, settings, metrics)
+        recaller = Recaller(db, embedders, settings, metrics, note=phrase)
         stack.push_async_callback(recaller.close)
         indexer = Indexer(db, embedders) if embedders.current is not None or embedders.failing else None
         reembedder = Reembedder(db, embedders)

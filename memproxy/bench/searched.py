@@ -92,7 +92,7 @@ class SearchedMemory:
     def asking(self, weights: Weights = DEFAULT_WEIGHTS, manner: Manner = PLAIN) -> Recaller:
         """A way to ask this memory."""
         parts = self.parts
-        return Recaller(parts.db, Embedders(self.embedder), parts.settings, parts.metrics, weights, manner)
+        return Recaller(parts.db, Embedders(self.embedder), parts.settings, parts.metrics, weights, manner, phrase)
 
     async def ingest(self, conversation: Recorded) -> int:
         """Store and embed a conversation, unless it is there; how many turns were new."""

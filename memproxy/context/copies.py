@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memproxy.model import Candidate
+from functools import lru_cache
+
 from memproxy.recall.terms import DATE_TERMS
 
 # Terms (stemmed) that may differ between two copies of one statement.
@@ -12,29 +13,32 @@ _ALIKE = 0.6  # share of the longer statement's terms that both must have
 
 
 class Copies:
-    """The statements said so far."""
+    """The statements said so far, each given as the terms of the passage that makes it."""
 
     def __init__(self) -> None:
         self._said: list[frozenset[str]] = []
         self._terms: set[str] = set()  # of all of them
 
-    def holds(self, terms: frozenset[str]) -> bool:
+    def holds(self, terms: str) -> bool:
         """Whether this was said already, near enough: it adds nothing but filler to something said.
 
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
-        content = terms - _FILLER  # all of this stands in what a copy copies
-        return content <= self._terms and any(_near(terms, other) for other in self._said if content <= other)
+        new, content = _statement(terms)
+        return content <= self._terms and any(_near(new, other) for other in self._said if content <= other)
 
-    def add(self, terms: frozenset[str]) -> None:
+    def add(self, terms: str) -> None:
         """Note that this has been said."""
-        self._said.append(terms)
-        self._terms |= terms
+        said, _ = _statement(terms)
+        self._said.append(said)
+        self._terms |= said
 
 
-def statement(candidate: Candidate) -> frozenset[str]:
-    """What a candidate says, as its terms."""
-    return frozenset(candidate.terms.split()[DATE_TERMS:])
+@lru_cache(maxsize=2048)  # what is recalled for one question is mostly so for the next
+def _statement(terms: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What a passage says, as its terms, and those of them that stand in what it may be a copy of."""
+    said = frozenset(terms.split()[DATE_TERMS:])
+    return said, said - _FILLER
 
 
 def _near(new: frozenset[str], said: frozenset[str]) -> bool:

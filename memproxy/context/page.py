@@ -98,7 +98,7 @@ class Page:
         past = min(self._quarters(self._shape.past), 4 * self._shape.past_tokens)
         summaries = self._shape.past_count
         self._code_room = self._quarters(self._shape.artifacts)
-        told = {item.candidate.owner_id for item in found if item.candidate.kind == "turn"}
+        told = {item.candidate.owner_id for item in found if item.candidate.kind == "turn"} if when.facts else ()
         for item in found:
             candidate = item.candidate
             if (candidate.kind, candidate.owner_id) in self.said or not self.draft.may_hold(candidate):
@@ -132,7 +132,7 @@ class Page:
             return True
         day = piece.time.astimezone(self._zone).date().isoformat()
         text = written(piece, day)
-        words = Phrase("", text, quarters(f"- {text}\n"), frozenset())
+        words = Phrase("", text, quarters(f"- {text}\n"), "")
         owner = passage._replace(owner_id=piece.turn_id, turn_id=piece.turn_id, time=piece.time, role=_role(piece.role))
         before = self.draft.room
         taken = self.draft.take(

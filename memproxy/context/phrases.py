@@ -6,7 +6,6 @@ from collections.abc import MutableMapping
 from typing import NamedTuple
 
 from memproxy.context.budget import quarters
-from memproxy.context.copies import statement
 from memproxy.context.sections import label, one_line
 from memproxy.model import Candidate
 from memproxy.trust import mask_secrets
@@ -18,7 +17,7 @@ class Phrase(NamedTuple):
     label: str  # who said it, before the words
     words: str  # in one line; "" where nothing of them may be said
     weight: int  # of a line of its own, in quarters of a token
-    said: frozenset[str]  # the statement, as its terms
+    said: str  # the statement, as the passage's terms
 
 
 Phrases = MutableMapping[int, Phrase]  # by passage id
@@ -33,7 +32,7 @@ def phrase(candidate: Candidate, known: Phrases | None = None) -> Phrase:
     if found is None:
         name, words = label(candidate), one_line(mask_secrets(candidate.text))
         words = candidate.text if words == candidate.text else words  # once in memory is enough
-        found = Phrase(name, words, quarters(f"- {name}{words}\n"), statement(candidate))
+        found = Phrase(name, words, quarters(f"- {name}{words}\n"), candidate.terms)
         if known is not None:
             known[candidate.passage_id] = found
     return found

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 
 from memproxy.context.budget import estimate_tokens, fit
 from memproxy.context.control import with_control
-from memproxy.context.phrases import phrase
 from memproxy.context.placement import MOST_BUDGETS, InPlace, make_room
 from memproxy.context.render import NOTHING, Beside
 from memproxy.errors import StoreError
@@ -262,7 +261,7 @@ class Composer:
             beside = await self._besides.read(conn, of.entity, of.time, replace(wanted, present=present))
             return present
 
-        found = await self._recaller.find(of.entity, question, note=phrase, meanwhile=meanwhile)
+        found = await self._recaller.find(of.entity, question, meanwhile=meanwhile)
         found = _elsewhere(await self._again(ask, found), present)
         return found, await self._besides.of_found(of.entity, found, present, beside)
 
@@ -282,7 +281,7 @@ class Composer:
             return found
         words = mask_secrets(f"{found.query.text}\n{', '.join(said)}")
         async with self._recaller.asked(words, now=ask.conversation.time) as question:
-            again = await self._recaller.find(ask.conversation.entity, question, note=phrase)
+            again = await self._recaller.find(ask.conversation.entity, question)
         return again if len(again.scored) > len(found.scored) else found
 
     async def _present(self, conn: Connection, ask: Ask) -> set[tuple[str, int]]:

@@ -25,6 +25,7 @@ from memproxy.recall.profiles import profile_of
 from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, foremost, leading, rank
 from memproxy.recall.reranking import reranked, reranker_named
+from memproxy.recall.resident import Note
 from memproxy.recall.residents import Residents
 from memproxy.recall.standing import Standing
 from memproxy.settings import Recall as RecallSettings
@@ -32,7 +33,6 @@ from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
 from memproxy.store import index, search
 
-Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]
 Present: TypeAlias = Callable[[Connection], Awaitable[Collection[tuple[str, int]]]]
 
 # By each index; the turns beside them come with them. More find little more and take longer.
@@ -121,8 +121,9 @@ class Recaller:
         metrics: Metrics,
         weights: Weights = DEFAULT_WEIGHTS,
         manner: Manner | None = None,
+        note: Note | None = None,
     ) -> None:
-        """`manner` as the settings have it, unless another is given."""
+        """`manner` as the settings have it, unless another is given; `note` is for residents (see there)."""
         self._db = db
         self._embedders = embedders
         self._limit = settings.recall.limit
@@ -135,7 +136,7 @@ class Recaller:
         self._metrics = metrics
         self._weights = weights
         self._manner = manner or manner_of(settings.recall)
-        self._residents = Residents(db, embedders, settings.recall.resident)
+        self._residents = Residents(db, embedders, settings.recall.resident, note)
         self._models: dict[Entity, str] = {}  # of those who were last seen to be searched by an earlier model
 
     @contextlib.asynccontextmanager
@@ -165,15 +166,12 @@ class Recaller:
         *,
         kinds: Sequence[ItemKind] | None = None,
         floor: bool = True,
-        note: Note | None = None,
         meanwhile: Present | None = None,
         trace: list[Weighed] | None = None,
     ) -> Found:
-        """What bears on a message. Without `floor` weak matches count too, as in an explicit search. `note` works out
-        of a passage what is wanted in `Found.notes`, for those likely to be found, while there is time. `meanwhile`
-        reads in the same snapshot, while the question is being embedded, and gives the turns (session, place) that
-        stand in the request already. `trace` is given every passage that was proposed, and what became of it. Raises
-        StoreError.
+        """What bears on a message. Without `floor` weak matches count too, as in an explicit search. `meanwhile` reads
+        in the same snapshot, while the question is being embedded, and gives the turns (session, place) that stand in
+        the request already. `trace` is given every passage that was proposed, and what became of it. Raises StoreError.
         """
         query = question.query
         if query.shortened:
@@ -182,7 +180,7 @@ class Recaller:
             if meanwhile is not None:
                 await self._db.read(meanwhile)
             return Found(query, ())
-        seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, note, meanwhile))
+        seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, meanwhile))
         self._residents.load(entity, seen.extent)
         evidence = seen.evidence
         query = replace(query, named=named(query.text, evidence.speakers))
@@ -245,7 +243,6 @@ class Recaller:
         entity: Entity,
         question: Question,
         kinds: Sequence[ItemKind] | None,
-        note: Note | None,
         meanwhile: Present | None,
     ) -> _Seen:
         """Everything the database (or a copy of it in memory) says to a question, in one snapshot.
@@ -254,7 +251,7 @@ class Recaller:
         """
         extent = await search.readable(conn, entity)
         embedder = self._embedder(entity, extent)
-        standing = await self._standing.read(conn, entity)
+        standing = await self._standing.read(conn, entity) if extent.standing else []
         question.standing.extend(standing)
         resident = await self._residents.in_step(conn, entity, extent)
         if resident is not None:
@@ -264,9 +261,6 @@ class Recaller:
                 best = [candidate.text for candidate in resident.matched(match)[:BEST]]
                 names = things(best, question.query.terms, resident.frequency, extent.passages)
                 match = resident.also(match, names, FETCHED)
-            if note is not None:
-                for candidate in resident.matched(match):
-                    note(candidate, notes)
             present = await meanwhile(conn) if meanwhile is not None else ()
             evidence = resident.propose(match, await question.vector(embedder))
         else:

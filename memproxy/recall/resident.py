@@ -9,9 +9,9 @@ Both answer alike, as a test holds them to.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from memproxy.interfaces import Connection, Vectors
 from memproxy.lazy import Lazy
@@ -30,7 +30,9 @@ else:
     np = Lazy("numpy")
 
 STATUSES = get_args(FactStatus)  # "current" first: all but facts are that
-STEP = 200  # passages read at a time: about two milliseconds of work between one look at the event loop and the next
+STEP = 100  # passages read at a time: about two milliseconds of work between one look at the event loop and the next
+
+Note: TypeAlias = Callable[[Candidate, dict[int, Any]], object]  # see `Resident`
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +47,15 @@ class Match:
 class Resident:
     """The passages of one entity: their words by term, their vectors by row, all else in columns.
 
+    `note` works out of each passage what whoever recalls it will want (`Found.notes`), before anybody waits for it.
     Products are taken row by row (`vecdot`), not as one of a matrix: for that the library of linear algebra would share
     the work among threads, and wait for the one whose core is busy, several times as long as all of it takes.
     """
 
-    def __init__(self, entity: Entity, revision: int, embedder: EmbedderInfo | None) -> None:
+    def __init__(self, entity: Entity, revision: int, embedder: EmbedderInfo | None, note: Note | None = None) -> None:
         self.revision = revision
         self.notes: dict[int, Any] = {}  # see `Found`
+        self._note = note
         self.embedder = embedder  # the model of whose vectors this is a copy
         self._entity = entity
         self._vectors_changed = -1  # what of the vectors has been read, as the entity's row counts it
@@ -92,6 +96,8 @@ class Resident:
         self._columns.add(candidates)
         for candidate in candidates:
             self._postings.add(candidate.terms)
+            if self._note is not None:
+                self._note(candidate, self.notes)
 
     async def _see(self, conn: Connection, embedder: EmbedderInfo) -> None:
         if len(self) > len(self._matrix):

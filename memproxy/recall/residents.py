@@ -9,7 +9,7 @@ from memproxy.embedders.live import Embedders
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Database
 from memproxy.model import EmbedderInfo, Entity
-from memproxy.recall.resident import Resident
+from memproxy.recall.resident import Note, Resident
 from memproxy.store import search
 from memproxy.store.search import Extent
 
@@ -17,10 +17,11 @@ from memproxy.store.search import Extent
 class Residents:
     """The copies held now, of those who spoke last, `room` passages in all."""
 
-    def __init__(self, db: Database, embedders: Embedders, room: int) -> None:
+    def __init__(self, db: Database, embedders: Embedders, room: int, note: Note | None = None) -> None:
         self._db = db
         self._embedders = embedders
         self._room = room
+        self._note = note
         self._held: OrderedDict[Entity, Resident] = OrderedDict()
         self._loading: dict[Entity, asyncio.Task[None]] = {}
 
@@ -49,7 +50,7 @@ class Residents:
     async def _load(self, entity: Entity) -> None:
         async def read(conn: Connection) -> Resident | None:
             extent = await search.extent(conn, entity)
-            resident = Resident(entity, extent.revision, self._info(extent))
+            resident = Resident(entity, extent.revision, self._info(extent), self._note)
             return resident if await resident.catch_up(conn, extent) else None
 
         try:

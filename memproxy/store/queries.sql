@@ -40,10 +40,16 @@ ORDER BY e.entity LIMIT :limit;
 
 -- name: search_extent
 -- How much an entity has that can be searched, how often that changed, by which model, whether any of its facts was
--- superseded, and whether its memory is on.
+-- superseded, whether anything may always be true of it, and whether its memory is on.
 SELECT e.passages, e.terms, e.revision, e.vectors_changed, EXISTS (
     SELECT 1 FROM facts f WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'historical'
-) AS superseded, coalesce(p.memory, 1) AS memory, (
+) AS superseded, EXISTS (
+    SELECT 1 FROM facts f WHERE f.tenant = :tenant AND f.entity = :entity AND f.status = 'current'
+        AND (f.pinned OR f.type = 'identity')
+) OR EXISTS (
+    SELECT 1 FROM profile_entries w
+    WHERE w.tenant = :tenant AND w.entity = :entity AND w.removed_at IS NULL AND w.fact_id IS NULL
+) AS standing, coalesce(p.memory, 1) AS memory, (
     SELECT v.model FROM vectors v WHERE v.tenant = :tenant AND v.entity = :entity LIMIT 1
 ) AS model
 FROM entities e

@@ -77,7 +77,7 @@ ORDER BY f.id;
 -- What is always true of a person: pinned facts, then those that say who the person is, the weightiest of each first.
 SELECT * FROM fact_rows
 WHERE tenant = :tenant AND entity = :entity AND status = 'current'
-    AND (pinned OR (type = 'identity' AND significance >= :significance))
+    AND (pinned OR type = 'identity') AND (pinned OR significance >= :significance)
 ORDER BY pinned DESC, significance DESC, reinforced_count DESC, id DESC LIMIT :limit;
 
 -- name: facts_list

@@ -60,6 +60,7 @@ class Extent:
     revision: int = -1  # grows with every change or removal, not with additions
     vectors_changed: int = 0  # grows with every change of its vectors, additions among them
     superseded: bool = False  # whether a fact is known that held once
+    standing: bool = False  # whether there may be something that is always true of the person
     on: bool = True  # unless the person switched memory off
     model: str | None = None  # the one whose vectors serve; None: there are none yet
 
@@ -130,6 +131,7 @@ async def extent(conn: Connection, entity: Entity) -> Extent:
         row["revision"],
         row["vectors_changed"],
         bool(row["superseded"]),
+        bool(row["standing"]),
         bool(row["memory"]),
         row["model"],
     )

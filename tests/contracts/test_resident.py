@@ -227,6 +227,43 @@ async def test_what_is_added_later_is_there_at_once(db: SqliteDatabase, resident
     assert not np.isnan(found.cosines).any()
 
 
+async def test_what_is_wanted_of_each_passage_is_worked_out_before_anybody_asks(db: SqliteDatabase) -> None:
+    residents = Residents(
+        db, Embedders(Toy()), 1000, lambda found, notes: notes.update({found.passage_id: found.owner_id})
+    )
+    said: list[str] = await db.write(say(1, 2, 3))
+    await held(db, residents)
+
+    async def noted(conn: Connection) -> set[Any]:
+        resident = await residents.in_step(conn, ADA, await search.extent(conn, ADA))
+        assert resident is not None
+        return set(resident.notes.values())
+
+    assert await db.read(noted) == set(said)
+    said += await db.write(say(4))
+    assert await db.read(noted) == set(said)
+
+
+async def test_whether_anything_is_always_true_of_somebody_is_known_without_looking_for_it(db: SqliteDatabase) -> None:
+    async def standing() -> tuple[bool, int]:
+        async def look(conn: Connection) -> tuple[bool, int]:
+            return (await search.extent(conn, ADA)).standing, len(await facts.standing(conn, ADA, 8, 10))
+
+        return await db.read(look)
+
+    async def insert(made: Any) -> None:
+        await db.write(lambda conn: facts.insert(conn, ADA, made))
+
+    await db.write(say(1))
+    await insert(fact("Likes plums", type="event", significance=9))
+    assert await standing() == (False, 0)
+    await insert(fact("Speaks Basque", type="identity", significance=3))
+    assert await standing() == (True, 0)
+    await insert(fact("Is a midwife", type="identity", significance=9))
+    await insert(fact("Keeps bees", pinned=True))
+    assert await standing() == (True, 2)
+
+
 async def test_many_who_ask_at_once_add_what_is_new_once(db: SqliteDatabase, residents: Residents) -> None:
     await db.write(say(1, 2, 3))
     await held(db, residents)
