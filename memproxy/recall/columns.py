@@ -60,6 +60,11 @@ class Columns:
         """All rows; what is added later is not among them."""
         return self._held[: self._count]
 
+    @property
+    def repeats(self) -> bool:
+        """Whether any of them are of the same owner."""
+        return len(self.owners) < self._count
+
     def add(self, candidates: Sequence[Candidate]) -> None:
         """Add passages."""
         total = self._count + len(candidates)

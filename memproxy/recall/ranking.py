@@ -159,13 +159,19 @@ def _favour_sessions(table: Table, share: float) -> None:
 
 def _thin_out(table: Table, weights: Weights) -> None:
     """More of the same turn, and many words, leave less room for other things."""
-    rows, order = table.evidence.columns, table.order()
-    owners = rows["owner"][order]
-    by_owner = np.argsort(owners, kind="stable")  # the better ones of each first
-    owners, place = owners[by_owner], np.arange(len(rows))
-    same = np.zeros(len(rows), np.bool_)
-    same[1:] = owners[1:] == owners[:-1]
-    better = np.zeros(len(rows), np.intp)
-    better[order[by_owner]] = place - np.maximum.accumulate(np.where(same, 0, place))
-    table.add("again", -weights.again * better)
+    rows = table.evidence.columns
+    if table.evidence.of.columns.repeats:
+        table.add("again", -weights.again * _better_of_same(rows["owner"], table.order()))
     table.add("length", -weights.length * rows["chars"] / _LENGTH_UNIT)
+
+
+def _better_of_same(owners: Rows, order: Rows) -> Rows:
+    """How many better ones of the same owner each has."""
+    owners = owners[order]
+    by_owner = np.argsort(owners, kind="stable")  # the better ones of each first
+    owners, place = owners[by_owner], np.arange(len(order))
+    same = np.zeros(len(order), np.bool_)
+    same[1:] = owners[1:] == owners[:-1]
+    better = np.zeros(len(order), np.intp)
+    better[order[by_owner]] = place - np.maximum.accumulate(np.where(same, 0, place))
+    return better
