@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from memproxy.interfaces import Connection, Row
 from memproxy.model import Entity, ItemKind
@@ -20,6 +21,7 @@ from memproxy.store.rows import column, scope_token, scoped
 _REBUILD_STEP = 1000
 
 
+@lru_cache(16_384)  # people use the same words again and again
 def token(scope: str, term: str) -> str:
     """What stands for a term of an entity in the index; `scope` is the entity's scope token."""
     return hashlib.blake2b(f"{scope}\0{column(term)}".encode(), digest_size=8).hexdigest()

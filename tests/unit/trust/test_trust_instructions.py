@@ -90,9 +90,9 @@ def test_any_text_gets_an_answer(text: str) -> None:
 _PIECES = (
     "ignore DISREGARD forget override all any your these the previous prior above system safety prompt instructions "
     "rules guidelines training everything you were given said reveal print show hidden secret admin page message are "
-    "must now an evil unfiltered unrestricted developer mode enable god jailbreak from on will act as do not tell don't "
-    "user human mail send upload password memory to https://x.example x@y.example new updated <|im_start|> [INST] "
-    "[/SYS] <</SYS>> . , please and"
+    "must now an evil unfiltered unrestricted developer mode enable god jailbreak from on will act as do not tell "
+    "don't user human mail send upload password memory to https://x.example x@y.example new updated "
+    "<|im_start|> [INST] [/SYS] <</SYS>> . , please and"
 ).split()
 
 
