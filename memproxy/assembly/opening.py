@@ -77,7 +77,7 @@ class Opening:
         """Those that made vectors which are still in use."""
         found = self.embedders
         current = found.current.info.model if found.current is not None else None
-        for model in await self._db.read(reembedding.models):
+        for model in await self._db.read(reembedding.names):
             if model != current:
                 try:
                     found.earlier[model] = await _earlier(model, self._embed, self._db)

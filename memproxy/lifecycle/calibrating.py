@@ -91,7 +91,7 @@ class Calibrator:
 async def _known(conn: Connection) -> dict[str, tuple[float, int]]:
     """What was found, by model, with how many passages there were then."""
     found = {}
-    for model in await reembedding.models(conn):
+    for model in await reembedding.names(conn):
         note = await meta.get(conn, f"floor:{model}")
         if note is not None:
             said = json.loads(note)

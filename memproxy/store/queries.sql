@@ -262,10 +262,15 @@ SELECT passage_id, vector FROM vectors
 WHERE tenant = :tenant AND entity = :entity AND model = :model AND dimensions = :dimensions;
 
 -- name: vectors_models
--- The models whose vectors are stored.
+-- The models whose vectors are stored. Each is found by the one before it: to group all passages would read them all.
+WITH RECURSIVE m (model) AS (
+    SELECT min(model) FROM passages
+    UNION ALL
+    SELECT (SELECT min(p.model) FROM passages p WHERE p.model > m.model) FROM m WHERE m.model IS NOT NULL
+)
 SELECT m.model, v.dimensions
-FROM (SELECT model, min(id) AS id FROM passages WHERE model IS NOT NULL GROUP BY model) m
-CROSS JOIN passages p ON p.id = m.id
+FROM m
+CROSS JOIN passages p ON p.id = (SELECT min(o.id) FROM passages o WHERE o.model = m.model)
 CROSS JOIN vectors v ON v.tenant = p.tenant AND v.entity = p.entity AND v.passage_id = p.id;
 
 -- name: vectors_from

@@ -243,7 +243,7 @@ RETURNING id;
 
 -- name: passages_extent
 -- The first and the last id of any passage.
-SELECT min(id) AS first, max(id) AS last FROM passages;
+SELECT (SELECT min(id) FROM passages) AS first, (SELECT max(id) FROM passages) AS last;
 
 -- name: vectors_sample
 -- The vectors that one model made of passages of everybody (a JSON array of ids): to measure the model, not to show.

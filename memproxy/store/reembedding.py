@@ -14,6 +14,11 @@ from memproxy.store.rows import scoped
 from memproxy.store.search import Unembedded
 
 
+async def names(conn: Connection) -> list[str]:
+    """The models whose vectors are stored."""
+    return [row["model"] for row in await conn.all("vectors_models")]
+
+
 async def models(conn: Connection) -> dict[str, int]:
     """How many passages each model's vectors are of, in the whole store."""
     return {row["model"]: int(row["passages"]) for row in await conn.all("reembedding_models")}
