@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote_from_bytes
 
@@ -42,7 +42,7 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def request_headers(
-    headers: Iterable[tuple[bytes, bytes]], length: int | None, mark: bytes | None = None
+    headers: Sequence[tuple[bytes, bytes]], length: int | None, mark: bytes | None = None
 ) -> RawHeaders:
     """The headers that go upstream, in order, with repeats; after them the mark of this proxy, if there is one.
 
@@ -54,16 +54,17 @@ def request_headers(
     return kept if mark is None else [*kept, (b"x-memg-hop", mark)]
 
 
-def response_headers(status: int, headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+def response_headers(status: int, headers: Sequence[tuple[bytes, bytes]]) -> RawHeaders:
     """The upstream's headers that the client gets, in order, with repeats.
 
     Those that a proxy like this one added behind us are left out: ours take their place. An answer without a body says
     nothing of its length: servers take it for the length of what follows. A value with control characters in it (no
     HTTP) would be refused by the server as well. Event streams say that they are not to be held back.
     """
-    spelled = [(name if name.islower() else Spelled(name), value) for name, value in headers]
-    kept = [pair for pair in _end_to_end(spelled, _HOP_BY_HOP) if not _CONTROLS.search(pair[1])]
-    if any(name == b"content-type" and _EVENTS.match(value) for name, value in kept):
+    kept = _end_to_end([(name if name.islower() else Spelled(name), value) for name, value in headers], _HOP_BY_HOP)
+    if _CONTROLS.search(b"".join([value for _, value in kept])):
+        kept = [pair for pair in kept if not _CONTROLS.search(pair[1])]
+    if [value for name, value in kept if name == b"content-type" and _EVENTS.match(value)]:
         names = {name for name, _ in kept}
         kept += [pair for pair in _UNBUFFERED if pair[0] not in names]
     if status in (204, 304):
@@ -97,7 +98,7 @@ class Spelled(bytes):
         return hash(bytes.lower(self))
 
 
-def handshake_headers(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+def handshake_headers(headers: Sequence[tuple[bytes, bytes]]) -> RawHeaders:
     """The headers of a WebSocket handshake, either way, without those that make up the handshake of one connection.
 
     The subprotocols that are offered and the one that is chosen concern the two ends, so they stay.
@@ -105,36 +106,36 @@ def handshake_headers(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
     return [(name, value) for name, value in headers if name.lower() not in _HANDSHAKE]
 
 
-def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+def has_body(headers: Sequence[tuple[bytes, bytes]]) -> bool:
     """Whether a request with these headers carries a body (RFC 9112, 6.3)."""
     return any(name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers)
 
 
 def join_url(base_url: str, raw_path: bytes, query: bytes) -> str:
     """The target's own path, then the client's path and query, neither of them touched."""
-    base = base_url.rstrip("/")
+    return base_url.rstrip("/") + target(raw_path, query).decode("ascii")
+
+
+def target(raw_path: bytes, query: bytes) -> bytes:
+    """The client's path and query as they stand in a request line."""
     path = raw_path if raw_path.startswith(b"/") else b"/" + raw_path
-    return base + _verbatim(path + b"?" + query if query else path)
+    said = path + b"?" + query if query else path
+    # What is no ASCII is no URI at all (RFC 3986): escaped, it says the same.
+    return said if said.isascii() else quote_from_bytes(said, safe=_PRINTABLE).encode("ascii")
 
 
-def _verbatim(target: bytes) -> str:
-    try:
-        return target.decode("ascii")
-    except UnicodeDecodeError:  # no URI at all (RFC 3986): escaped, it says the same
-        return quote_from_bytes(target, safe=_PRINTABLE)
-
-
-def _end_to_end(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes]) -> RawHeaders:
-    """The headers, names in lower case, without the dropped ones, those that Connection names, and ours."""
-    lowered = [(name.lower(), value) for name, value in headers]
-    for name, value in lowered:
+def _end_to_end(headers: Sequence[tuple[bytes, bytes]], dropped: frozenset[bytes]) -> RawHeaders:
+    """The headers without the dropped ones, those that Connection names, and ours. Their names are in lower case."""
+    for name, value in headers:
         if name == b"connection":
             dropped |= {token.strip().lower() for token in value.split(b",")}
-    return [pair for pair in lowered if pair[0] not in dropped and not pair[0].startswith(_OURS)]
+    return [pair for pair in headers if pair[0] not in dropped and not pair[0].startswith(_OURS)]
 
 
 def _with_length(headers: RawHeaders, length: bytes) -> RawHeaders:
     """The headers with one Content-Length, in its old place if it had one."""
+    if [value for name, value in headers if name == b"content-length"] == [length]:
+        return headers
     others: RawHeaders = []
     said = length == b"0"  # that there is no body need not be said
     for pair in headers:

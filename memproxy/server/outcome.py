@@ -59,6 +59,11 @@ class Record:
         self._began = False
         self._settled = False
 
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody is to be told of the outcome, before the answer's end is sent."""
+        return self._on_complete is not None
+
     def begin(self, response: UpstreamResponse) -> None:
         """The answer's head is there."""
         self._began = True

@@ -118,10 +118,10 @@ class Proxy:
         sent, plan = await self._splice(call, plan)
         body.drop_plain()
         if plan.prepared.additions:
-            upstream = upstream.without_coding()
+            upstream = replace(upstream, headers=[pair for pair in upstream.headers if pair[0] != b"content-encoding"])
         added.append((b"x-memg-memory", _memory_header(plan.prepared)))
         self._parts.metrics.first_byte.observe(time.perf_counter() - started)
-        outcome = await self._relay(scope, send, call, upstream.with_body(sent), added, plan)
+        outcome = await self._relay(scope, send, call, replace(upstream, body=sent), added, plan)
         self._counting.request(route, outcome)
         self._show(scope["method"], call, plan, outcome, arrived)
 

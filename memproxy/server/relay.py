@@ -20,6 +20,9 @@ from memproxy.server.upstream import UpstreamClient, UpstreamDied, UpstreamError
 
 __all__ = ["MESSAGES", "Outcome", "UpstreamRequest", "relay"]
 
+# An ASGI extension of our server's: a function that has the next message sent along with the one after it.
+TOGETHER = "memproxy.together"
+
 MESSAGES = {
     "dns": "The upstream's host name could not be resolved.",
     "connect": "The upstream refused the connection.",
@@ -51,9 +54,9 @@ async def relay(
     client left before the answer's head. An answer that broke off is never closed in form: the function returns
     without a last body message, upon which the server cuts the client's connection.
     """
-    inbound = Inbound(receive, streams=request.body is None and hops.has_body(request.headers))
+    inbound = Inbound(receive, client.patience, streams=request.body is None and hops.has_body(request.headers))
     record = Record(client, reader, on_complete, hold_seconds)
-    answer = _Answer(send, inbound, record, response_headers)
+    answer = _Answer(scope, send, inbound, record, response_headers)
     inbound.watch()
     try:
         response = await client.open(request, inbound.stream() if inbound.streams else None)
@@ -76,11 +79,18 @@ async def relay(
     return record.outcome
 
 
+def _apart() -> None:
+    """What a server does that knows of nothing else: it sends each message by itself."""
+
+
 class _Answer:
     """The way down: head, body, and the hold before its end."""
 
-    def __init__(self, send: Send, inbound: Inbound, record: Record, added: Sequence[tuple[bytes, bytes]]) -> None:
+    def __init__(
+        self, scope: Scope, send: Send, inbound: Inbound, record: Record, added: Sequence[tuple[bytes, bytes]]
+    ) -> None:
         self.delivered = False  # the read that completes the answer has been sent
+        self._scope = scope
         self._send = send
         self._inbound = inbound
         self._record = record
@@ -89,14 +99,15 @@ class _Answer:
     async def pass_on(self, response: UpstreamResponse) -> None:
         """Send what the upstream sends, as it comes."""
         self._record.begin(response)
-        headers = hops.response_headers(response.status, response.headers)
-        await self._send(
-            {"type": "http.response.start", "status": response.status, "headers": [*headers, *self._added]}
-        )
+        headers = [*hops.response_headers(response.status, response.headers), *self._added]
+        data = response.at_hand()
+        if data and not self._record.wanted:  # nothing will be waited for between the two
+            self._scope.get("extensions", {}).get(TOGETHER, _apart)()
+        await self._send({"type": "http.response.start", "status": response.status, "headers": headers})
         last = False
         while not last:
             try:
-                data = await response.read()
+                data = data or await response.read()
             except UpstreamDied:
                 await self._record.settle(upstream_died=True)
                 return  # without an end: a truncated answer has to look truncated
@@ -108,6 +119,7 @@ class _Answer:
                 await self._record.settle()
             await self._send({"type": "http.response.body", "body": data, "more_body": not last})
             self.delivered = self.delivered or complete
+            data = b""
 
     async def refuse(self, error: UpstreamError, error_body: ErrorBody, *, head_only: bool) -> None:
         """Tell the client, in its own format, that there is no answer."""

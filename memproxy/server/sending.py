@@ -1,29 +1,61 @@
-"""Requests that aiohttp sends as they are given to it, byte for byte.
+"""Requests written onto aiohttp's connections as they are given, byte for byte.
 
-By itself it takes headers as text, writes that as UTF-8, adds headers of its own, and gives each body to a task. A
+By itself aiohttp takes headers as text, writes that as UTF-8, adds headers of its own, and gives each body to a task. A
 header value may be no UTF-8 (RFC 9110, 5.5), and is not ours to mend. So the head is written here, in one piece with
-the body where that is held, which is also a third quicker; connections, TLS, timeouts and the answer stay aiohttp's.
-`ClientRequest` and its methods are the documented way in (`request_class`), but no stable interface: the dependency
-is pinned, and the tests of `upstream` say whether a new version still fits.
+the body where that is held, onto a connection that aiohttp's connector gives; pool, addresses, TLS, timeouts and the
+parsing of the answer stay aiohttp's. Its session is left out: what it does beyond that, for each request, is what a
+relay must not do, and a sixth of the processor time of a short answer.
+The connector and its protocol are documented by their code only: the dependency is pinned, and the tests of `upstream`
+say whether a new version still fits.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
 
 import aiohttp
-from aiohttp.connector import Connection
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import StreamWriter
-from aiohttp.payload import AsyncIterablePayload
+from yarl import URL
 
+from memproxy.server import hops
 from memproxy.server.hops import RawHeaders
 
 ONE_WRITE = 1 << 18  # bytes of a body that are handed to the socket at once
 
 
+class BareRequest(aiohttp.ClientRequest):
+    """A request of which aiohttp knows no headers but Host and, where the URL holds a password, Authorization."""
+
+    def update_auto_headers(self, skip_auto_headers: Iterable[str] | None) -> None:
+        """Add no headers."""
+
+
+class Origin:
+    """Where the requests to one target go: what a connection is asked for with, and how each of their heads begins."""
+
+    def __init__(self, base_url: str) -> None:
+        """Raises ValueError for what is no HTTP URL."""
+        url = URL(hops.join_url(base_url, b"/", b""), encoded=True)
+        if url.scheme not in ("http", "https"):
+            raise ValueError("no HTTP URL")
+        self.request = BareRequest("GET", url, loop=asyncio.get_running_loop())
+        self._path = url.raw_path_qs[:-1].encode()
+        self._own = [(name.encode(), value.encode()) for name, value in self.request.headers.items()]
+
+    def head(self, method: str, path: bytes, query: bytes, headers: RawHeaders) -> bytes:
+        """The head of a request. Raises ValueError where a header would make two of it."""
+        lines = [b"%s: %s\r\n" % pair for pair in (*self._own, *headers)]
+        target = self._path + hops.target(path, query)
+        head = b"%s %s HTTP/1.1\r\n%s\r\n" % (method.encode(), target, b"".join(lines))
+        if head.count(b"\n") != len(lines) + 2:
+            raise ValueError("a header with a line break in it")
+        return head
+
+
 class Sending:
-    """What one request sends: all of its headers but Host, and its body, whole or streamed. Given as `data`.
+    """What one request sends: all of its headers but Host, and its body, whole or streamed.
 
     `left` says whether all of it has left: then the upstream may have acted on it.
     """
@@ -36,7 +68,24 @@ class Sending:
         self.stream = stream
         self.left = False
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    def start(
+        self, origin: Origin, method: str, path: bytes, query: bytes, protocol: ResponseHandler
+    ) -> Writing | None:
+        """Write the request; what goes on writing a body that is too large for that, or not there yet.
+
+        Raises ValueError, and aiohttp.ClientError where the connection is gone.
+        """
+        if self.stream is None and len(self.body) <= ONE_WRITE:
+            _write(protocol, origin.head(method, path, query, self.headers) + self.body)
+            self.left = True
+            protocol.start_timeout()
+            return None
+        chunked = not any(name == b"content-length" for name, _ in self.headers)
+        headers = [*self.headers, (b"transfer-encoding", b"chunked")] if chunked else self.headers
+        _write(protocol, origin.head(method, path, query, headers))
+        return Writing(self._pieces(), protocol, chunked=chunked)
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
         """The body that is not sent along with the head."""
         if self.stream is not None:
             async for piece in self.stream:
@@ -45,63 +94,38 @@ class Sending:
             yield self.body[start : start + ONE_WRITE]
         self.left = True
 
-    @property
-    def in_pieces(self) -> bool:
-        """Whether the body follows the head, rather than going out with it."""
-        return self.stream is not None or len(self.body) > ONE_WRITE
+
+class Writing:
+    """A body on its way, in a task of its own. Where it fails, whoever waits for the answer is told."""
+
+    def __init__(self, pieces: AsyncIterator[bytes], protocol: ResponseHandler, *, chunked: bool) -> None:
+        self._protocol = protocol
+        self._task = asyncio.get_running_loop().create_task(self._write(pieces, chunked=chunked))
+        self._task.add_done_callback(self._tell)
+
+    def stop(self) -> bool:
+        """Write no more of it; whether all of it was written."""
+        written = self._task.done()
+        self._task.cancel()
+        return written
+
+    async def _write(self, pieces: AsyncIterator[bytes], *, chunked: bool) -> None:
+        writer = StreamWriter(self._protocol, asyncio.get_running_loop())
+        if chunked:
+            writer.enable_chunking()
+        async for piece in pieces:
+            await writer.write(piece)
+        await writer.write_eof()
+        self._protocol.start_timeout()
+
+    def _tell(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._protocol.set_exception(aiohttp.ClientOSError("the request's body could not be written"), error)
 
 
-class Request(aiohttp.ClientRequest):
-    """A request whose `data` is a Sending; one without (a WebSocket handshake) is sent by aiohttp in its own way."""
-
-    _sending: Sending | None = None
-
-    def update_auto_headers(self, skip_auto_headers: Iterable[str] | None) -> None:
-        """Add no headers."""
-
-    def update_body_from_data(self, body: Any, _stacklevel: int = 3) -> None:
-        """Take the body. Where there is none, none is announced either."""
-        self._sending = body
-
-    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
-        """Write the request, and give the answer that is to be awaited."""
-        sending, protocol = self._sending, conn.protocol
-        if sending is None or protocol is None:
-            return await super().send(conn)
-        writer = StreamWriter(protocol, self.loop)
-        task = None
-        if sending.in_pieces:
-            await writer.write(self._head(sending), drain=False)
-            if not any(name == b"content-length" for name, _ in sending.headers):
-                writer.enable_chunking()
-            self._body = AsyncIterablePayload(sending.pieces())
-            task = self._writer = self.loop.create_task(self.write_bytes(writer, conn))
-        else:
-            await writer.write(self._head(sending) + sending.body, drain=False)
-            sending.left = True
-            protocol.start_timeout()
-        return self._answer(writer, task)
-
-    def _head(self, sending: Sending) -> bytes:
-        own = [(name.encode(), value.encode()) for name, value in self.headers.items()]  # Host; and what the URL said
-        lines = [b"%s: %s\r\n" % pair for pair in (*own, *sending.headers)]
-        if sending.stream is not None and not any(name == b"content-length" for name, _ in sending.headers):
-            lines.append(b"transfer-encoding: chunked\r\n")
-        head = b"%s %s HTTP/1.1\r\n%s\r\n" % (self.method.encode(), self.url.raw_path_qs.encode(), b"".join(lines))
-        if head.count(b"\n") != len(lines) + 2:
-            raise ValueError("a header with a line break in it")
-        return head
-
-    def _answer(self, writer: StreamWriter, task: Any) -> aiohttp.ClientResponse:
-        return self.response_class(
-            self.method,
-            self.original_url,
-            writer=task,
-            continue100=None,
-            timer=self._timer,
-            request_info=self.request_info,
-            traces=[],
-            loop=self.loop,
-            session=self._session,
-            stream_writer=writer,
-        )
+def _write(protocol: ResponseHandler, data: bytes) -> None:
+    transport = protocol.transport
+    if transport is None or transport.is_closing():
+        raise aiohttp.ClientConnectionResetError("the connection is gone")
+    transport.write(data)

@@ -65,7 +65,7 @@ def bind(host: str, port: int) -> socket.socket:
 def _config(app: App) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="httptools",
+        http="memproxy.server.http_protocol:HttpProtocol",
         ws="memproxy.server.websocket_protocol:WebSocketProtocol",
         ws_max_size=LARGEST_MESSAGE,
         ws_ping_interval=None,  # no frames of our own

@@ -13,17 +13,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
-from yarl import URL
+from aiohttp.connector import Connection
+from aiohttp.http import HttpProcessingError
 
 from memproxy.calling.certificates import trusted
 from memproxy.errors import MemproxyError
 from memproxy.server import hops
 from memproxy.server.hops import RawHeaders
-from memproxy.server.sending import Request, Sending
+from memproxy.server.inbound import Patience
+from memproxy.server.sending import BareRequest, Origin, Sending, Writing
 
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 600.0  # reasoning models are silent for minutes
@@ -31,6 +33,7 @@ IDLE_SECONDS = 600.0  # reasoning models are silent for minutes
 KEEP_ALIVE_SECONDS = 4.0
 LONGEST_HEADER = 64 << 10
 MOST_HEADERS = 1000
+READ_AHEAD = 1 << 16  # bytes of an answer; at twice as many unread the upstream has to wait
 _SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
 
 
@@ -43,7 +46,7 @@ class UpstreamError(MemproxyError):
         self.status = status
 
 
-NO_ANSWER = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+NO_ANSWER = (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError)
 _FAILURES: tuple[tuple[type[BaseException], str, int], ...] = (
     (aiohttp.ClientConnectorDNSError, "dns", 502),
     (aiohttp.ClientSSLError, "tls", 502),
@@ -78,41 +81,56 @@ class UpstreamRequest:
         """The full URL, query included."""
         return hops.join_url(self.base_url, self.path, self.query)
 
-    def with_body(self, body: bytes | None) -> UpstreamRequest:
-        """The same request with another body."""
-        return UpstreamRequest(self.base_url, self.method, self.path, self.query, self.headers, body, self.mark)
-
-    def without_coding(self) -> UpstreamRequest:
-        """The same request for a body that is no longer compressed."""
-        return replace(self, headers=[pair for pair in self.headers if pair[0].lower() != b"content-encoding"])
-
 
 class UpstreamResponse:
     """An answer that has begun: status and headers are there, the body is read as it comes."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._response = response
-        self.status = response.status
-        self.headers: RawHeaders = list(response.raw_headers)
+    def __init__(self, status: int, headers: RawHeaders, content: aiohttp.StreamReader) -> None:
+        self.status = status
+        self.headers = headers
+        self._content = content
+
+    def at_hand(self) -> bytes:
+        """Those bytes of the body that have come already."""
+        return b"" if self._content.exception() else self._content.read_nowait()
 
     async def read(self) -> bytes:
         """The next bytes of the body, undecoded, as soon as there are any; b"" at its end. Raises UpstreamDied."""
         try:
-            return await self._response.content.readany()
+            return await self._content.readany()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UpstreamDied(type(error).__name__) from error
 
     @property
     def ended(self) -> bool:
         """Whether everything has been read: the last read was the last one."""
-        return self._response.content.at_eof()
+        return self._content.at_eof()
+
+    def close(self) -> None:
+        """Nothing more will be read."""
+
+
+class _Exchanged(UpstreamResponse):
+    """An answer on a connection of the pool."""
+
+    def __init__(
+        self,
+        status: int,
+        headers: RawHeaders,
+        content: aiohttp.StreamReader,
+        connection: Connection,
+        writing: Writing | None,
+    ) -> None:
+        super().__init__(status, headers, content)
+        self._connection = connection
+        self._writing = writing
 
     def close(self) -> None:
         """Give the connection back if the answer was read whole; else cut it, so that the upstream stops working."""
-        if self.ended:
-            self._response.release()
+        if self.ended and (self._writing is None or self._writing.stop()):
+            self._connection.release()
         else:
-            self._response.close()
+            self._connection.close()
 
 
 class UpstreamClient:
@@ -121,9 +139,12 @@ class UpstreamClient:
     `background` holds the work that outlives its request (recording what was said); see `relay`.
     """
 
-    def __init__(self, session: aiohttp.ClientSession) -> None:
-        self._session = session
+    def __init__(self, connector: aiohttp.BaseConnector, timeout: aiohttp.ClientTimeout) -> None:
+        self._connector = connector
+        self._timeout = timeout
+        self._origins: dict[str, Origin] = {}  # as many as there are targets
         self.background: set[asyncio.Task[None]] = set()
+        self.patience = Patience()
 
     async def open(self, request: UpstreamRequest, body: AsyncIterator[bytes] | None = None) -> UpstreamResponse:
         """Send a request and wait for the head of its answer. `body` streams what `request.body` does not hold.
@@ -144,12 +165,41 @@ class UpstreamClient:
             raise no_answer(error) from error
 
     async def _send(self, request: UpstreamRequest, sending: Sending) -> UpstreamResponse:
-        url = URL(request.url, encoded=True)
-        return UpstreamResponse(await self._session.request(request.method, url, data=sending, allow_redirects=False))
+        origin = self._origins.get(request.base_url)
+        if origin is None:
+            origin = self._origins[request.base_url] = Origin(request.base_url)
+        try:
+            connection = await self._connector.connect(origin.request, [], self._timeout)
+        except TimeoutError as error:
+            raise aiohttp.ConnectionTimeoutError from error
+        writing = None
+        try:
+            protocol = connection.protocol
+            assert protocol is not None
+            protocol.set_response_params(
+                skip_payload=request.method == "HEAD",
+                read_until_eof=True,
+                auto_decompress=False,
+                read_timeout=self._timeout.sock_read,
+                read_bufsize=READ_AHEAD,
+                max_line_size=LONGEST_HEADER,
+                max_field_size=LONGEST_HEADER,
+                max_headers=MOST_HEADERS,
+            )
+            writing = sending.start(origin, request.method, request.path, request.query, protocol)
+            head, content = await protocol.read()
+            while 100 <= head.code < 200 and head.code != 101:
+                head, content = await protocol.read()
+        except BaseException:  # cancellation too
+            if writing is not None:
+                writing.stop()
+            connection.close()
+            raise
+        return _Exchanged(head.code, list(head.raw_headers), content, connection, writing)
 
     def session(self, middleware: aiohttp.ClientMiddlewareType) -> aiohttp.ClientSession:
         """A session on the same connections, for one exchange that needs to see its answer as it comes in."""
-        return _session(self._session.connector, self._session.timeout, connector_owner=False, middlewares=[middleware])
+        return _session(self._connector, self._timeout, middleware)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run work that goes on to its end whatever becomes of the request."""
@@ -170,29 +220,29 @@ async def open_client(
     *, connect_seconds: float = CONNECT_SECONDS, idle_seconds: float = IDLE_SECONDS
 ) -> AsyncIterator[UpstreamClient]:
     """A client with its connection pool; waits for its background work at the end (at most ten seconds)."""
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=trusted())
     timeout = aiohttp.ClientTimeout(total=None, connect=connect_seconds, sock_read=idle_seconds)
-    async with _session(connector, timeout) as session:
-        client = UpstreamClient(session)
+    async with aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=trusted()) as connector:
+        client = UpstreamClient(connector, timeout)
         yield client
         await client.drain(10)
 
 
 def _session(
-    connector: aiohttp.BaseConnector | None, timeout: aiohttp.ClientTimeout, **more: Any
+    connector: aiohttp.BaseConnector, timeout: aiohttp.ClientTimeout, middleware: aiohttp.ClientMiddlewareType
 ) -> aiohttp.ClientSession:
     session = aiohttp.ClientSession(
         connector=connector,
+        connector_owner=False,
+        middlewares=[middleware],
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=timeout,
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
         max_headers=MOST_HEADERS,
-        request_class=Request,
-        **more,
+        request_class=BareRequest,
     )
-    # By itself it sends a PUT or DELETE once more when the connection it was sent on breaks. There is no public switch.
+    # By itself it tries once more when the connection breaks. There is no public switch.
     session._retry_connection = False
     return session
 

@@ -198,7 +198,8 @@ async def _connected(client: UpstreamClient, request: UpstreamRequest) -> AsyncI
             )
             got: _Socket | UpstreamResponse = _Socket(connection, answers[-1])
         except _Refused:
-            got = UpstreamResponse(answers[-1])
+            refusal = answers[-1]
+            got = UpstreamResponse(refusal.status, list(refusal.raw_headers), refusal.content)
         try:
             yield got
         finally:

@@ -330,7 +330,7 @@ async def test_chats_that_are_abandoned_leave_nothing_behind(tmp_path: Path) -> 
         client = world.app.proxy._client
         await until(lambda: not client.background)
         assert await world.metric("memproxy_requests_in_flight") == 1  # the one that asks
-        connector = client._session.connector
+        connector = client._connector
         assert connector is not None
         assert not connector._acquired
 
