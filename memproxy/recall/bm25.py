@@ -7,7 +7,7 @@ held in a copy is scored by `lexical.bm25`, all terms at once; a test holds the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from rank_bm25 import BM25Okapi
@@ -22,12 +22,15 @@ class CollectionBM25(BM25Okapi):  # type: ignore[misc]
         self._weights = weights
         self._lengths = lengths
         self._average_length = average_length
-        super().__init__(counts.T.tolist(), k1=K1, b=B)
+        super().__init__(counts, k1=K1, b=B)
 
-    def _initialize(self, corpus: Sequence[Sequence[float]]) -> Mapping[int, float]:
-        self.corpus_size = len(corpus)
+    def _initialize(self, corpus: Counts) -> Mapping[int, float]:
+        self.corpus_size = len(self._lengths)
         self.doc_len = self._lengths
-        self.doc_freqs = [{term: count for term, count in enumerate(counts) if count} for counts in corpus]
+        self.doc_freqs: list[dict[int, float]] = [{} for _ in range(self.corpus_size)]
+        terms, rows = np.nonzero(corpus)
+        for term, row, count in zip(terms.tolist(), rows.tolist(), corpus[terms, rows].tolist(), strict=True):
+            self.doc_freqs[row][term] = count
         self.avgdl = max(self._average_length, 1.0)
         return dict(enumerate(self._weights.tolist()))
 

@@ -169,7 +169,10 @@ def is_personal(text: str) -> bool:
 def is_standing_wish(text: str) -> bool:
     """Whether somebody says how they want things done from now on; such wishes bear on whole kinds of questions."""
     folded = text.lower()
-    return any(hint in folded for hint in _WISH_HINTS) and _WISH.search(text) is not None
+    for hint in _WISH_HINTS:  # asked of every passage that is read: `any` takes twice as long
+        if hint in folded:
+            return _WISH.search(text) is not None
+    return False
 
 
 def named(text: str, speakers: Iterable[str]) -> frozenset[str]:
