@@ -1,1 +1,1 @@
-"""The commands, by what they are about: a few lines each. `memproxy.cli` puts them together."""
+"""The commands, by what they are about: a few lines each. `tree` puts them together."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import os
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
 import typer
 
+from memproxy.commands import serving
 from memproxy.commands.console import out, print_json
 from memproxy.commands.opening import ConfigOption, DbOption, JsonOption, load, naming
 
@@ -32,35 +31,23 @@ def serve(
     debug: Annotated[bool | None, typer.Option("--debug", help="Log more (never content).")] = None,
 ) -> None:
     """Run the proxy."""
-    # Before numpy is loaded: comparing a query with thousands of vectors takes half a millisecond on one core, and ten
-    # on two where the second is busy, since its threads wait for each other.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from memproxy.server.serve import serve as run
-
-    loaded = load(
-        config,
-        host=host,
-        port=port,
-        target=target,
-        entity=entity,
-        db=db,
-        debug=debug,
-        llm__provider=llm_provider,
-        llm__model=llm_model,
-        llm__base_url=llm_base_url,
-        embed__provider=embed_provider,
-        embed__model=embed_model,
-        embed__dir=embed_dir,
+    serving.run(
+        {
+            "config": config,
+            "host": host,
+            "port": port,
+            "target": target,
+            "entity": entity,
+            "db": db,
+            "debug": debug,
+            "llm.provider": llm_provider,
+            "llm.model": llm_model,
+            "llm.base_url": llm_base_url,
+            "embed.provider": embed_provider,
+            "embed.model": embed_model,
+            "embed.dir": embed_dir,
+        }
     )
-    _log(loaded.settings.debug)
-
-    def started(application: Any, listening: int) -> None:
-        from memproxy.server.banner import banner
-
-        for label, text in banner(application, listening, application.parts.named_at_start):
-            out.print(f"[bold]{label:>16}[/bold]  {text}", highlight=False, soft_wrap=True)
-
-    anyio.run(run, loaded.settings, started, backend_options={"use_uvloop": _uvloop()})
 
 
 @app.command()
@@ -117,17 +104,3 @@ def migrate(config: ConfigOption = None, db: DbOption = None, json_output: JsonO
     print_json({"database": str(settings.database), "state": described}) if json_output else out.print(
         f"{settings.database}: up to date ({described})", highlight=False, soft_wrap=True
     )
-
-
-def _log(debug: bool) -> None:
-    logging.basicConfig(
-        level=logging.DEBUG if debug else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    for noisy in ("httpx", "httpcore", "aiosqlite", "asyncio", "uvicorn", "mcp", "sse_starlette"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
-
-
-def _uvloop() -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec("uvloop") is not None

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from memproxy import cli, settings_sources
+from memproxy import settings_sources
+from memproxy.commands import tree
 from memproxy.events import Metrics, Rejection, Skip
 from memproxy.server import identity, views
 from memproxy.server.agents.tools import TOOLS, Tool
@@ -104,7 +105,7 @@ def test_every_metric_is_documented() -> None:
 
 
 def commands() -> list[str]:
-    root = typer.main.get_command(cli.app)
+    root = typer.main.get_command(tree.app)
     out = []
     for name, command in root.commands.items():  # type: ignore[attr-defined]
         inner = getattr(command, "commands", None)

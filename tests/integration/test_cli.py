@@ -462,7 +462,7 @@ def test_letters_that_a_terminal_cannot_show_are_no_failure(tmp_path: Path) -> N
 
 def test_importing_and_asking_for_help_load_neither_model_nor_database() -> None:
     code = (
-        "import sys, memproxy, memproxy.cli\n"
+        "import sys, memproxy, memproxy.commands.tree\n"
         "print([name for name in ('onnxruntime', 'numpy', 'aiosqlite', 'tokenizers') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

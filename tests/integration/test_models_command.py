@@ -11,7 +11,8 @@ import anyio
 import pytest
 import typer.main
 
-from memproxy import cli, survey
+from memproxy import survey
+from memproxy.commands import tree
 from memproxy.embedders.catalog import EMBEDDERS
 from memproxy.providers.catalog import LLMS
 from memproxy.settings_sources import load
@@ -45,7 +46,7 @@ def serve(request: Any) -> Any:
 async def run(*args: str) -> int:
     def call() -> int:
         try:
-            typer.main.get_command(cli.app)(list(args))
+            typer.main.get_command(tree.app)(list(args))
         except SystemExit as left:
             return int(left.code or 0)
         return 0

@@ -210,7 +210,7 @@ async def test_a_port_in_use_is_told_with_its_fix(tmp_path: Path) -> None:
 
 async def test_importing_memproxy_loads_no_model_and_no_database_driver() -> None:
     heavy = ("onnxruntime", "tokenizers", "numpy", "aiosqlite", "sqlite3", "pysqlite3")
-    code = f"import memproxy, memproxy.cli, sys; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import memproxy, memproxy.commands.tree, sys; print([m for m in {heavy} if m in sys.modules])"
     result = await anyio.run_process([sys.executable, "-c", code])
     assert result.stdout.decode().strip() == "[]"
 
