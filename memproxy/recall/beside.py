@@ -19,19 +19,24 @@ else:
 
 
 class Places:
-    """Of each of some rows the turn it is a passage of, and the turns that touch that one, by number."""
+    """Of each of some rows the turn it is a passage of, and the turns that touch that one, by number: 0 is no turn.
 
-    def __init__(self, rows: Table) -> None:
-        turns = np.flatnonzero(rows["kind"] == TURN)
-        found, where = np.unique(places(rows[turns]), return_inverse=True)
-        none = len(found)  # the number of no turn
-        follows = found[1:] - found[:-1] == 1
-        before, after = np.full(none + 1, none, np.intp), np.full(none + 1, none, np.intp)
-        before[1:none] = np.where(follows, np.arange(none)[:-1], none)
-        after[: max(none - 1, 0)] = np.where(follows, np.arange(none)[1:], none)
-        self._none, self._before, self._after = none, before, after
-        self._turn = np.full(len(rows), none, np.intp)
-        self._turn[turns] = where
+    `known` are those of the first of the rows. What was said since mostly stands behind them, and only that is sorted:
+    somebody waits.
+    """
+
+    def __init__(self, rows: Table, known: Places | None = None) -> None:
+        if known is not None and not known._precede(rows):
+            known = None
+        new = rows[len(known) :] if known is not None else rows
+        turns = np.flatnonzero(new["kind"] == TURN)
+        found, where = np.unique(places(new[turns]), return_inverse=True)
+        so_far = len(known._found) if known is not None else 0
+        turn = np.zeros(len(new), np.intp)
+        turn[turns] = where + so_far + 1
+        self._found: NDArray[np.int64] = np.concatenate([known._found, found]) if known is not None else found
+        self._turn: Rows = np.concatenate([known._turn, turn]) if known is not None else turn
+        self._before, self._after = _touching(self._found)
 
     def __len__(self) -> int:
         return len(self._turn)
@@ -39,11 +44,26 @@ class Places:
     def beside(self, rows: Rows) -> Mask:
         """For each row whether it is a passage of a turn before or after the turns of some rows."""
         turns = self._turn[rows]
-        touched = np.zeros(self._none + 1, np.bool_)
+        touched = np.zeros(len(self._before), np.bool_)
         touched[self._before[turns]] = touched[self._after[turns]] = True
-        touched[self._none] = False
+        touched[0] = False
         found: Mask = touched[self._turn]
         return found
+
+    def _precede(self, rows: Table) -> bool:
+        """Whether all that come after these rows were said later than these, as places go."""
+        new = rows[len(self) :]
+        there = places(new[new["kind"] == TURN])
+        return len(rows) >= len(self) and not (len(there) and len(self._found) and there.min() <= self._found[-1])
+
+
+def _touching(found: NDArray[np.int64]) -> tuple[Rows, Rows]:
+    """Of the turns at these places, in order, the numbers of the one before and the one after each; 0 where none is."""
+    numbers, follows = np.arange(1, len(found) + 1), np.diff(found) == 1
+    before, after = np.zeros(len(found) + 1, np.intp), np.zeros(len(found) + 1, np.intp)
+    before[2:] = np.where(follows, numbers[:-1], 0)
+    after[1:-1] = np.where(follows, numbers[1:], 0)
+    return before, after
 
 
 class Turns:

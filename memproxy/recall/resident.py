@@ -169,7 +169,7 @@ class Resident:
     def _places(self, total: int) -> Places:
         """Which turns touch, among the first so many rows."""
         if len(self._touching) != total:
-            self._touching = Places(self._columns.rows[:total])
+            self._touching = Places(self._columns.rows[:total], self._touching)
         return self._touching
 
     def _near(self, match: Match, vector: Vectors | None) -> tuple[Vectors, Rows]:

@@ -6,10 +6,14 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memproxy.model import ItemKind
+from memproxy.recall.beside import Places
+from memproxy.recall.columns import Columns
 from memproxy.recall.passages import PASSAGE_CHARS, split
 from memproxy.recall.terms import index_terms, query_terms, terms
 from tests.memories import candidate, ranked
@@ -60,3 +64,25 @@ def test_the_order_in_which_candidates_come_changes_nothing(candidates: list, qu
     shuffled = dice.sample(apart, len(apart))
     one, other = ({s.candidate.passage_id: s.score for s in ranked(question, of)} for of in (apart, shuffled))
     assert one == pytest.approx(other)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["turn", "fact"]), st.integers(0, 2), st.integers(0, 5)), max_size=12), st.data()
+)
+def test_turns_touch_alike_whether_their_passages_came_at_once_or_one_by_one(
+    said: list[tuple[ItemKind, int, int]], data: st.DataObject
+) -> None:
+    columns = Columns()
+    columns.add(
+        [
+            candidate("x", number, kind=kind, session_id=str(session), seq=seq)
+            for number, (kind, session, seq) in enumerate(said)
+        ]
+    )
+    grown = Places(columns.rows[:0])
+    for count in sorted(data.draw(st.lists(st.integers(0, len(said))))):
+        grown = Places(columns.rows[:count], grown)
+    grown = Places(columns.rows, grown)
+    for row, (kind, session, seq) in enumerate(said):
+        near = [k == kind == "turn" and s == session and abs(n - seq) == 1 for k, s, n in said]
+        assert grown.beside(np.array([row])).tolist() == near
