@@ -345,7 +345,7 @@ async def open_parts(settings: Settings, clock: Clock | None = None) -> AsyncIte
         zone = ZoneInfo(settings.timezone)
         recaller = Recaller(db, embedders, settings, metrics, note=phrase)
         stack.push_async_callback(recaller.close)
-        indexer = Indexer(db, embedders) if embedders.current is not None or embedders.failing else None
+        indexer = Indexer(db, embedders, recaller.quiet) if embedders.current is not None or embedders.failing else None
         reembedder = Reembedder(db, embedders)
         if embedders.current is not None and embedders.replaced:
             await reembedder.count()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -26,6 +28,12 @@ BATCH = 32
 # Seconds in which new passages wait for their vectors: a program asks the next thing as soon as it has its answer, and
 # that question's own vector is waited for.
 PAUSE = 0.1
+# While somebody asks, a batch gives way: it goes on in small steps, each once there was no question for a moment. With
+# question after question, that is in vain; then it goes on all the same.
+LATELY = 2.0  # seconds since the last question
+MOMENT = 0.05  # seconds
+STEP = 2  # passages
+PATIENCE = 1.0  # seconds that a batch waits in all
 PAUSE_WITHOUT_STORE = 0.5
 PAUSE_AFTER_FAILURE = 5.0  # seconds; an embedder that is down is asked again, not hammered
 
@@ -59,9 +67,11 @@ async def vectors_of(embedder: Embedder | None, drafts: Sequence[FactDraft]) -> 
 class Indexer:
     """Gives vectors to passages that have none, newest entity's first, for as long as the server runs."""
 
-    def __init__(self, db: Database, embedders: Embedders) -> None:
+    def __init__(self, db: Database, embedders: Embedders, quiet: Callable[[], float] = lambda: math.inf) -> None:
+        """`quiet` tells for how many seconds nobody has asked anything."""
         self._db = db
         self._embedders = embedders
+        self._quiet = quiet
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._hurry = asyncio.Event()  # somebody waits
@@ -87,7 +97,7 @@ class Indexer:
                 await asyncio.wait_for(self._hurry.wait(), PAUSE)
             self._wake.clear()
             try:
-                await self.catch_up()
+                await self.catch_up(gently=True)
                 self.failing = None
             except StoreError as error:  # `ready` tells of it by itself, and it may be over in a moment
                 log.warning("passages wait for the database: %s", type(error).__name__)
@@ -114,17 +124,17 @@ class Indexer:
             await self._store(model, vectors)
         return len(waiting)
 
-    async def catch_up(self, told: Callable[[int], None] = lambda count: None) -> int:
+    async def catch_up(self, told: Callable[[int], None] = lambda count: None, *, gently: bool = False) -> int:
         """Embed all that waits; how many passages that were. A batch is stored while the next one is embedded.
 
-        `told` is given the size of each batch. Raises EmbedderError, StoreError.
+        `told` is given the size of each batch. `gently` gives way to questions. Raises EmbedderError, StoreError.
         """
         made = 0
         storing: asyncio.Task[None] | None = None
         held: frozenset[int] = frozenset()  # what is being stored
         try:
             while waiting := await self._waiting(held):
-                vectors = await self._embedded(waiting)
+                vectors = await self._embedded(waiting, gently)
                 if storing is not None:
                     await storing
                 storing = asyncio.create_task(self._store_all(vectors))
@@ -147,14 +157,25 @@ class Indexer:
         found = await self._db.read(lambda conn: search.unembedded(conn, model, BATCH + len(held), earlier))
         return [passage for passage in found if passage.passage_id not in held][:BATCH]
 
-    async def _embedded(self, waiting: Sequence[Unembedded]) -> list[tuple[str, _Rows]]:
+    async def _embedded(self, waiting: Sequence[Unembedded], gently: bool = False) -> list[tuple[str, _Rows]]:
         """The vectors of a batch, by the models that made them."""
         found: list[tuple[str, _Rows]] = []
+        until = time.monotonic() + PATIENCE if gently else 0.0
         for name in {passage.model for passage in waiting}:
             embedder = self._embedders.named(name)
             if embedder is not None:
-                found.append((name, await embed(embedder, [one for one in waiting if one.model == name])))
+                of_it = [one for one in waiting if one.model == name]
+                step = STEP if gently and self._quiet() < LATELY else len(of_it)
+                for start in range(0, len(of_it), step):
+                    await self._give_way(until)
+                    found.append((name, await embed(embedder, of_it[start : start + step])))
         return found
+
+    async def _give_way(self, until: float) -> None:
+        """Wait while somebody asks, but not any longer than that, nor where somebody waits for the vectors."""
+        while self._quiet() < MOMENT and time.monotonic() < until and not self._hurry.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), MOMENT / 2)
 
     async def _store_all(self, vectors: Sequence[tuple[str, _Rows]]) -> None:
         for model, rows in vectors:

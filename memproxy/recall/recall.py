@@ -138,6 +138,8 @@ class Recaller:
         self._manner = manner or manner_of(settings.recall)
         self._residents = Residents(db, embedders, settings.recall.resident, note)
         self._models: dict[Entity, str] = {}  # of those who were last seen to be searched by an earlier model
+        self._asking = 0  # questions under way
+        self._answered = -math.inf  # when the last of them was
 
     @contextlib.asynccontextmanager
     async def asked(
@@ -152,12 +154,19 @@ class Recaller:
             return
         words = focus(text)
         likeliest = self._embedders.named(self._models.get(entity) if entity is not None else None)
+        self._asking += 1
         embedding = Embedding(lambda embedder: self._vector(embedder, words), likeliest)
         try:
             await asyncio.sleep(0)  # it begins, and the rest is read meanwhile
             yield Question(read_query(text, now=now), now, embedding)
         finally:
             embedding.cancel()
+            self._asking -= 1
+            self._answered = time.monotonic()
+
+    def quiet(self) -> float:
+        """For how many seconds nobody has asked anything; 0 while a question is under way."""
+        return 0.0 if self._asking else time.monotonic() - self._answered
 
     async def find(
         self,
