@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from memproxy.tallies import Spread, Tally
+
 
 class Skip(StrEnum):
     """Why a chat request went upstream without a block. Documented in docs/headers.md."""
@@ -89,22 +91,21 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
-        self.requests = Counter(
-            "memproxy_requests",
-            "Requests answered, by route pattern and status.",
-            ["route", "status"],
-            registry=registry,
+        self.requests = Tally(
+            "memproxy_requests", "Requests answered, by route pattern and status.", ["route", "status"], registry
         )
-        self.in_flight = Gauge("memproxy_requests_in_flight", "Requests being answered now.", registry=registry)
-        self.first_byte = Histogram(
+        self.under_way = 0  # requests
+        in_flight = Gauge("memproxy_requests_in_flight", "Requests being answered now.", registry=registry)
+        in_flight.set_function(lambda: self.under_way)
+        self.first_byte = Spread(
             "memproxy_added_seconds",
             "Time spent on a chat request before it was sent upstream.",
-            registry=registry,
-            buckets=LATENCY_BUCKETS,
+            LATENCY_BUCKETS,
+            registry,
         )
         self.injections = Counter("memproxy_injections", "Requests that got a block.", registry=registry)
         self.injected_tokens = Counter("memproxy_injected_tokens", "Estimated tokens of all blocks.", registry=registry)
-        self.skips = Counter("memproxy_skips", "Requests that got no block, by reason.", ["reason"], registry=registry)
+        self.skips = Tally("memproxy_skips", "Requests that got no block, by reason.", ["reason"], registry)
         self.recall = Histogram(
             "memproxy_recall_seconds", "Time to find and render a block.", registry=registry, buckets=LATENCY_BUCKETS
         )

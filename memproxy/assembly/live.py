@@ -10,18 +10,16 @@ import contextlib
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memproxy.memory import Prepared
 
 RING = 1000  # requests that are kept
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """One request that passed through."""
+class Passed(NamedTuple):
+    """One request that passed through: a tuple, since one is made for each."""
 
     seq: int
     time: datetime
@@ -68,24 +66,24 @@ class Live:
     ) -> None:
         """Note a request that is over.
 
-        `started` and `first` are the time.monotonic() at which it came in, and at which its answer's head was there.
+        `started` and `first` are the time.perf_counter() at which it came in, and at which its answer's head was there.
         """
         block = prepared.block
         row = Passed(
-            seq=self._next,
-            time=time,
-            request_id=request_id,
-            entity=entity,
-            format=form,
-            route=route,
-            status=status,
-            memory="skipped" if block is None else "injected",
-            reason=None if block is not None or prepared.skip is None else prepared.skip.value,
-            items=0 if block is None else len(block.items),
-            tokens=0 if block is None else block.tokens,
-            ms=round(prepared.milliseconds, 3),
-            ttfb_ms=None if first is None else round((first - started) * 1000, 3),
-            streamed=streamed,
+            self._next,
+            time,
+            request_id,
+            entity,
+            form,
+            route,
+            status,
+            "skipped" if block is None else "injected",
+            None if block is not None else prepared.skip,
+            0 if block is None else len(block.items),
+            0 if block is None else block.tokens,
+            round(prepared.milliseconds, 3),
+            None if first is None else round((first - started) * 1000, 3),
+            streamed,
         )
         self._next += 1
         self._rows.append(row)
@@ -106,7 +104,7 @@ class Live:
 
     def forget(self, entity: str) -> None:
         """An entity was erased: its requests are nobody's."""
-        rows = [replace(row, entity=None) if row.entity == entity else row for row in self._rows]
+        rows = [row._replace(entity=None) if row.entity == entity else row for row in self._rows]
         self._rows.clear()
         self._rows.extend(rows)
 

@@ -16,11 +16,11 @@ class Headers:
 
     def __init__(self, raw: Sequence[tuple[bytes, bytes]]) -> None:
         self.raw = raw
+        self._first = {key.lower(): value for key, value in reversed(raw)}
 
     def get(self, name: str) -> str | None:
         """The first value of a header. Bytes that are no UTF-8 come back as lone surrogates, which no check accepts."""
-        wanted = name.encode("ascii")
-        found = next((value for key, value in self.raw if key.lower() == wanted), None)
+        found = self._first.get(name.encode("ascii"))
         return found.decode("utf-8", "surrogateescape") if found is not None else None
 
     def repeated(self, name: str) -> bool:
@@ -53,6 +53,9 @@ class Caller:
         return only if not any(sign in only for sign in "*?[") else None
 
 
+ANYBODY = Caller()
+
+
 class Access:
     """Checks callers against the configured keys and origins."""
 
@@ -71,7 +74,7 @@ class Access:
     def caller(self, headers: Headers, *, own_route: bool) -> Caller | None:
         """The caller, or None where a key is needed and missing or wrong. Compared in constant time."""
         if not self._keys:
-            return Caller()
+            return ANYBODY
         given = headers.get("x-memg-key")
         if given is None and own_route:
             given = _authorization(headers)

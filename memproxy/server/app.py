@@ -39,12 +39,12 @@ class App:
         if scope["type"] == "websocket":
             await self.upgrades(scope, receive, send, own_route=_is_own(scope["raw_path"]))
         elif scope["type"] == "http":
-            in_flight = self.parts.metrics.in_flight
-            in_flight.inc()
+            metrics = self.parts.metrics
+            metrics.under_way += 1
             try:
                 await self._of(scope["raw_path"])(scope, receive, send)
             finally:
-                in_flight.dec()
+                metrics.under_way -= 1
 
     def _of(self, raw_path: bytes) -> ASGIApp:
         """What answers a path."""

@@ -28,7 +28,7 @@ class Outcome:
     client_gone: bool = False  # the client left before the end
     upstream_died: bool = False  # the answer broke off
     held_too_long: bool = False  # the end was sent before on_complete had returned
-    first_byte_at: float | None = None  # time.monotonic() at which the answer's head was there
+    first_byte_at: float | None = None  # time.perf_counter() at which the answer's head was there
 
 
 OnComplete = Callable[[Outcome], Awaitable[None]]
@@ -67,7 +67,7 @@ class Record:
     def begin(self, response: UpstreamResponse) -> None:
         """The answer's head is there."""
         self._began = True
-        self.outcome = Outcome(response.status, first_byte_at=time.monotonic())
+        self.outcome = Outcome(response.status, first_byte_at=time.perf_counter())
         if self._make_reader is not None and 200 <= response.status < 300:
             self._reader = self._make_reader(
                 _header(response, b"content-type"),
@@ -101,10 +101,9 @@ class Record:
         if self._settled:
             return None
         self._settled = True
-        known = self.outcome
-        self.outcome = Outcome(
-            known.status, self._reply(), known.failure, client_gone, upstream_died, first_byte_at=known.first_byte_at
-        )
+        reply = self._reply()
+        if reply is not None or client_gone or upstream_died:
+            self.outcome = replace(self.outcome, reply=reply, client_gone=client_gone, upstream_died=upstream_died)
         if self._on_complete is None or not self._began:
             return None
         return self._client.spawn(self._complete(self._on_complete, self.outcome))

@@ -18,10 +18,11 @@ from memproxy.events import Skip
 from memproxy.interfaces import WireFormat
 from memproxy.memory import Conversation, Heard, Prepared
 from memproxy.model import ChatRequest, Entity, Exchange, MemoryMode, Reply
+from memproxy.providers.vendors import VENDORS
 from memproxy.server import dialects, identity, targets
 from memproxy.server.access import Access, Caller, Headers
 from memproxy.server.bodies import Body, read_body, send_error
-from memproxy.server.counting import Counting
+from memproxy.server.counting import count
 from memproxy.server.dialects import ErrorBody
 from memproxy.server.outcome import CLIENT_GONE, OnComplete
 from memproxy.server.relay import Outcome, UpstreamRequest, relay
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 
 MAX_TEXT = 4_000_000  # characters of all messages; over it, reading would hold up everybody else
 
+PASSTHROUGH = "passthrough"  # what requests that are no chats are counted as
 RESPONSES = wire.Responses()  # whose answers can be fetched later
 
 
@@ -72,58 +74,80 @@ class Proxy:
         self._parts = parts
         self._access = access
         self._client = client
-        self._counting = Counting(parts.metrics)
+        self._targets = {vendor: targets.resolve(parts.settings, vendor) for vendor in VENDORS}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
-        started, arrived = time.perf_counter(), time.monotonic()
-        headers = Headers(scope["headers"])
+        arrived = time.perf_counter()
+        headers, method = Headers(scope["headers"]), scope["method"]
         path = identity.split_path(scope["raw_path"])
-        form = wire.route(scope["method"], path.path)
+        form = wire.route(method, path.path)
         vendor = targets.family(form.name if form else None, path.path, headers)
-        route, error_body = form.name if form else "passthrough", dialects.error_body(form, vendor)
         caller = self._access.caller(headers, own_route=False)
         if caller is None:
             problem = Problem(401, "A key is needed: send it as X-MemG-Key")
-            await self._refuse(send, route, error_body, problem)
-            return
-        base_url = targets.resolve(self._parts.settings, vendor)
-        request_id = secrets.token_hex(16)
-        added = [(b"x-memg-request-id", request_id.encode())]
-        concerns_memory = form is not None or fetched_id(scope["method"], path.path) is not None
-        mark = self._parts.mark.for_target(base_url) if concerns_memory else None
-        upstream = UpstreamRequest(
-            base_url, scope["method"], path.path, scope["query_string"], scope["headers"], None, mark
-        )
-        if form is None:
-            if not self._may_pass(headers, path, caller):
-                await self._refuse(send, route, error_body, identity.Forbidden())
-                return
-            record = await self._fetching(scope["method"], headers, path, caller)
-            outcome = await relay(
-                scope, receive, send, self._client, upstream, reader=RESPONSES.reader if record else None,
-                response_headers=added, on_complete=record, error_body=error_body,
-            )  # fmt: skip
-            self._counting.request(route, outcome)
-            return
-        body = await read_body(scope, receive)
-        if body is None:
-            return  # the client left before it had sent its request
-        call = Call(form, vendor, path, headers, body, caller, request_id)
+            await self._refuse(send, form, dialects.error_body(form, vendor), problem)
+        elif form is None:
+            await self._pass(scope, receive, send, headers, path, vendor, caller)
+        else:
+            body = await read_body(scope, receive)
+            if body is not None:  # else the client left before it had sent its request
+                call = Call(form, vendor, path, headers, body, caller, secrets.token_hex(16))
+                await self._answer(scope, send, call, arrived)
+
+    async def _answer(self, scope: Scope, send: Send, call: Call, arrived: float) -> None:
+        """Answer a chat request: recall, splice, relay, record."""
+        metrics, form, method = self._parts.metrics, call.form, scope["method"]
         try:
             plan = await self._plan(call)
         except identity.Forbidden as problem:
-            await self._refuse(send, route, error_body, problem)
+            await self._refuse(send, form, form.error, problem)
             return
-        sent, plan = await self._splice(call, plan)
-        body.drop_plain()
+        body, headers = call.body.data if call.body.whole else None, scope["headers"]
         if plan.prepared.additions:
-            upstream = replace(upstream, headers=[pair for pair in upstream.headers if pair[0] != b"content-encoding"])
-        added.append((b"x-memg-memory", _memory_header(plan.prepared)))
-        self._parts.metrics.first_byte.observe(time.perf_counter() - started)
-        outcome = await self._relay(scope, send, call, replace(upstream, body=sent), added, plan)
-        self._counting.request(route, outcome)
-        self._show(scope["method"], call, plan, outcome, arrived)
+            body, plan = await self._splice(call, plan)
+        call.body.drop_plain()
+        if plan.prepared.additions:  # spliced into the body as it is without its coding
+            headers = [pair for pair in headers if pair[0] != b"content-encoding"]
+        self._observe(plan.prepared)
+        base_url = self._targets[call.vendor]
+        mark = self._parts.mark.for_target(base_url)
+        upstream = UpstreamRequest(base_url, method, call.path.path, scope["query_string"], headers, body, mark)
+        added = [(b"x-memg-request-id", call.id.encode()), (b"x-memg-memory", _memory_header(plan.prepared))]
+        metrics.first_byte.observe(time.perf_counter() - arrived)
+        outcome = await self._relay(scope, send, call, upstream, added, plan)
+        count(metrics, form.name, outcome)
+        self._show(call, plan, outcome, arrived)
+
+    async def _pass(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        headers: Headers,
+        path: identity.Named,
+        vendor: str,
+        caller: Caller,
+    ) -> None:
+        """Answer a request that is no chat: relay it, and record an answer that is fetched by it and was waited for."""
+        error_body, method, base_url = dialects.error_body(None, vendor), scope["method"], self._targets[vendor]
+        if not self._may_pass(headers, path, caller):
+            await self._refuse(send, None, error_body, identity.Forbidden())
+            return
+        record = await self._fetching(method, headers, path, caller)
+        mark = self._parts.mark.for_target(base_url) if fetched_id(method, path.path) is not None else None
+        outcome = await relay(
+            scope,
+            receive,
+            send,
+            self._client,
+            UpstreamRequest(base_url, method, path.path, scope["query_string"], scope["headers"], None, mark),
+            reader=RESPONSES.reader if record else None,
+            response_headers=[(b"x-memg-request-id", secrets.token_hex(16).encode())],
+            on_complete=record,
+            error_body=error_body,
+        )
+        count(self._parts.metrics, PASSTHROUGH, outcome)
 
     # --- before ----------------------------------------------------------------------------------------------
 
@@ -146,6 +170,9 @@ class Proxy:
             return Plan(conversation, heard, Prepared(None, reason, milliseconds))
 
         try:
+            kept_out = self._kept_out(call)
+            if kept_out is not None:
+                return skipped(kept_out)
             conversation, heard = await self._understand(call)
         except identity.Refused as refused:
             return skipped(Skip(refused.reason))
@@ -162,17 +189,21 @@ class Proxy:
         prepared = await self._parts.memory.prepare(conversation, heard, call.id, placement)
         return Plan(conversation, heard, prepared)
 
+    def _kept_out(self, call: Call) -> Skip | None:
+        """Why memory has no part in a request, as far as that is known without reading it."""
+        if self._parts.mark.made_here(call.headers.get(HEADER)):
+            return Skip.HOP
+        if not self._parts.settings.memory.enabled:
+            return Skip.DISABLED
+        if self._access.foreign(call.headers):
+            return Skip.ORIGIN
+        if not call.body.whole and identity.memory_mode(call.headers) != "off":
+            return Skip.TOO_LARGE
+        return None
+
     async def _understand(self, call: Call) -> tuple[Conversation, Heard]:
         """Who speaks and what they say. Raises Refused where memory has no part in it, Forbidden, StoreError."""
         mode = identity.memory_mode(call.headers)
-        if self._parts.mark.made_here(call.headers.get(HEADER)):
-            raise identity.Refused(Skip.HOP)
-        if not self._parts.settings.memory.enabled:
-            raise identity.Refused(Skip.DISABLED)
-        if self._access.foreign(call.headers):
-            raise identity.Refused(Skip.ORIGIN)
-        if mode != "off" and not call.body.whole:
-            raise identity.Refused(Skip.TOO_LARGE)
         request = await self._decoded(call) if mode != "off" else None
         fields = dict(request.fields) if request is not None else {}
         name = identity.entity_name(call.headers, call.path, fields, self._parts.settings, call.caller)
@@ -252,10 +283,8 @@ class Proxy:
             return now
 
     async def _splice(self, call: Call, plan: Plan) -> tuple[bytes | None, Plan]:
-        """The body to send: the client's own bytes, with the block in them where there is one."""
+        """The body to send: the client's own bytes, with the block in them where it has a place."""
         body = call.body
-        if not plan.prepared.additions:
-            return (body.data if body.whole else None), plan
         try:
             return call.form.inject(await body.plain(), plan.prepared.additions), plan
         except NotUnderstood as error:
@@ -276,7 +305,6 @@ class Proxy:
         added: list[tuple[bytes, bytes]],
         plan: Plan,
     ) -> Outcome:
-        self._observe(plan.prepared)
         form, listens = call.form, plan.listens(call.form)
 
         async def record(outcome: Outcome) -> None:
@@ -337,9 +365,9 @@ class Proxy:
             metrics.injections.inc()
             metrics.injected_tokens.inc(prepared.block.tokens)
         elif prepared.skip is not None:
-            self._counting.skip(prepared.skip)
+            metrics.skips.count(prepared.skip)
 
-    def _show(self, method: str, call: Call, plan: Plan, outcome: Outcome, arrived: float) -> None:
+    def _show(self, call: Call, plan: Plan, outcome: Outcome, arrived: float) -> None:
         """Let whoever looks on see that a request passed: none whose memory is off, nobody who switched theirs off."""
         if identity.memory_mode(call.headers) == "off":
             return
@@ -349,7 +377,7 @@ class Proxy:
             call.id,
             plan.conversation.entity.name if plan.conversation is not None and named else None,
             call.form.name,
-            wire.ending(method, call.path.path),
+            wire.ending(call.form),
             plan.prepared,
             outcome.status,
             arrived,
@@ -357,8 +385,8 @@ class Proxy:
             streamed=plan.heard is not None and plan.heard.sent.stream,
         )
 
-    async def _refuse(self, send: Send, route: str, error_body: ErrorBody, problem: Problem) -> None:
-        self._counting.request(route, Outcome(problem.status))
+    async def _refuse(self, send: Send, form: WireFormat | None, error_body: ErrorBody, problem: Problem) -> None:
+        count(self._parts.metrics, form.name if form else PASSTHROUGH, Outcome(problem.status))
         code = "unauthorized" if problem.status == 401 else "forbidden"
         await send_error(send, problem.status, error_body(problem.status, problem.title, code))
 
@@ -369,4 +397,4 @@ def _memory_header(prepared: Prepared) -> bytes:
     if prepared.block is not None:
         items, tokens = len(prepared.block.items), prepared.block.tokens
         return f"injected; items={items}; tokens={tokens}; ms={prepared.milliseconds:.0f}{more}".encode()
-    return f"skipped; reason={prepared.skip.value if prepared.skip else Skip.ERROR.value}{more}".encode()
+    return f"skipped; reason={prepared.skip or Skip.ERROR}{more}".encode()

@@ -28,7 +28,7 @@ from memproxy.errors import Problem
 from memproxy.interfaces import WireFormat
 from memproxy.server import dialects, hops, identity, targets
 from memproxy.server.access import Access, Headers
-from memproxy.server.counting import Counting
+from memproxy.server.counting import count
 from memproxy.server.dialects import ErrorBody
 from memproxy.server.hops import RawHeaders
 from memproxy.server.outcome import CLIENT_GONE, Outcome
@@ -59,7 +59,6 @@ class Upgrades:
         self._parts = parts
         self._access = access
         self._client = client
-        self._counting = Counting(parts.metrics)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, *, own_route: bool) -> None:
         """Answer one handshake, and serve the connection that comes of it."""
@@ -77,7 +76,8 @@ class Upgrades:
         base_url = targets.resolve(self._parts.settings, vendor)
         request = UpstreamRequest(base_url, "GET", path.path, scope["query_string"], scope["headers"])
         added = [(b"x-memg-request-id", secrets.token_hex(16).encode())]
-        self._counting.request("websocket", await tunnel(receive, send, self._client, request, added, error_body))
+        outcome = await tunnel(receive, send, self._client, request, added, error_body)
+        count(self._parts.metrics, "websocket", outcome)
 
     def _check(self, headers: Headers, path: identity.Named, form: WireFormat | None, own_route: bool) -> None:
         """The rules of every route. Raises Problem."""
@@ -94,7 +94,7 @@ class Upgrades:
             raise Problem(426, "Send this as an HTTP request: memory has no part in WebSocket connections")
 
     async def _refuse(self, send: Send, error_body: ErrorBody, problem: Problem) -> None:
-        self._counting.request("websocket", Outcome(problem.status))
+        count(self._parts.metrics, "websocket", Outcome(problem.status))
         body = error_body(problem.status, problem.title, _CODES[problem.status])
         await _answer(send, problem.status, [(b"content-type", b"application/json")], body)
 

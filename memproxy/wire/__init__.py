@@ -23,17 +23,19 @@ _ROUTES: tuple[tuple[str, bytes, WireFormat], ...] = (
     ("POST", b":streamGenerateContent", Gemini()),
     ("POST", b"/api/chat", Ollama()),
 )
+_ENDS = {form: end.decode() for _, end, form in _ROUTES}
 # Elsewhere a message is one thing put into a thread (OpenAI's Assistants among others), not a conversation.
 _OTHER_MESSAGES = re.compile(rb"/(?:agents|channels|chats|conversations|sessions|threads)/[^/]+/messages\Z")
 
 
 def route(method: str, path: bytes) -> WireFormat | None:
     """The format of a request, by its method and raw path (no query); None where memory has no part in it."""
-    if _OTHER_MESSAGES.search(path):
-        return None
-    return next((form for verb, end, form in _ROUTES if method == verb and path.endswith(end)), None)
+    for verb, end, form in _ROUTES:
+        if path.endswith(end) and method == verb:
+            return None if _OTHER_MESSAGES.search(path) else form
+    return None
 
 
-def ending(method: str, path: bytes) -> str:
-    """How the path of a request's format ends, e.g. `/chat/completions`: for people to read, without ids of its own."""
-    return next((end.decode() for verb, end, _ in _ROUTES if method == verb and path.endswith(end)), "")
+def ending(form: WireFormat) -> str:
+    """How the path of a route's format ends, e.g. `/chat/completions`: for people to read, without ids of its own."""
+    return _ENDS[form]

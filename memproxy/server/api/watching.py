@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from prometheus_client import Counter
+from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from memproxy import __version__
@@ -84,7 +84,7 @@ def _cost(parts: Parts, read: int, written: int) -> float | None:
     return None if price is None else round((read * price.read + written * price.written) / 1e6, 6)
 
 
-def _counted(counter: Counter) -> dict[str, int]:
+def _counted(counter: Collector) -> dict[str, int]:
     """What a counter stands at, by its only label."""
     return {
         next(iter(sample.labels.values()), ""): int(sample.value)
