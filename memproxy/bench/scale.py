@@ -30,6 +30,7 @@ from memproxy.bench.scale_report import show
 from memproxy.bench.searched import SearchedMemory, kept_or_temporary, moment, searched_memory
 from memproxy.model import Entity
 from memproxy.recall.recall import PROPOSED, Recaller
+from memproxy.server.interpreter import as_served
 from memproxy.settings import Recall
 from memproxy.store import vectors
 
@@ -50,9 +51,10 @@ async def measure(plan: Plan, console: Console, json_output: bool) -> int:
         started = time.perf_counter()
         async with searched_memory(folder, _asking(plan, everybody)) as memory:
             report["start_seconds"] = time.perf_counter() - started
-            report |= await _asked(memory, everybody)
-            report["rss_mb"] = {"empty": empty, "full": _rss_mb()}
-            report["beside_small"] = await _beside_small(memory, plan, everybody)
+            with as_served():
+                report |= await _asked(memory, everybody)
+                report["rss_mb"] = {"empty": empty, "full": _rss_mb()}
+                report["beside_small"] = await _beside_small(memory, plan, everybody)
         report |= _ingest(await ingest(folder, plan))
     if json_output:
         sys.stdout.write(json.dumps(report, indent=2) + "\n")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable
 from types import FrameType
 
@@ -17,6 +15,7 @@ import uvicorn
 from memproxy.errors import SettingsError
 from memproxy.interfaces import Clock
 from memproxy.server.app import App, open_app
+from memproxy.server.interpreter import spare_the_collector, take_turns_quickly
 from memproxy.server.websocket import LARGEST_MESSAGE
 from memproxy.settings import Settings
 
@@ -82,26 +81,6 @@ def _config(app: App) -> uvicorn.Config:
     )
 
 
-def _spare_the_collector(*, memory: bool) -> None:
-    """What stands after the start stands for good: not looking through it again and again saves 30 ms now and then.
-
-    Recall makes so many objects that looking for garbage less often pays; a mere relay would only hold more of it.
-    """
-    gc.collect()
-    gc.freeze()
-    if memory:
-        gc.set_threshold(50_000, 20, 50)
-
-
-def _take_turns_quickly() -> None:
-    """Let a thread that waits for the interpreter have it after half a millisecond, not after five.
-
-    A query's vector and its rows come from two other threads, back to the event loop, several times a request; what
-    each of them waits for is the interpreter. Measured: recall takes a quarter less time.
-    """
-    sys.setswitchinterval(0.0005)
-
-
 async def serve(settings: Settings, started: Callable[[App, int], None]) -> None:
     """Run until SIGINT or SIGTERM; `started` is called once with the application and the port it listens on.
 
@@ -112,8 +91,8 @@ async def serve(settings: Settings, started: Callable[[App, int], None]) -> None
         async with open_app(settings) as app:
             port = sock.getsockname()[1]
             server = _Server(_config(app), app, lambda: started(app, port))
-            _spare_the_collector(memory=settings.memory.enabled)
-            _take_turns_quickly()
+            spare_the_collector(memory=settings.memory.enabled)
+            take_turns_quickly()
             await server.serve(sockets=[sock])
     finally:
         sock.close()

@@ -293,15 +293,18 @@ LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = p.tenant AND s.entity
 ORDER BY i.key;
 
 -- name: search_said_at
--- Everything ranking needs of the passages of turns at the given places (a JSON array of [session id, seq]).
+-- Everything ranking needs of the passages of turns at the given places (a JSON array of [session id, seq]), with the
+-- vectors that one model made of them.
 SELECT
     p.id, p.kind, p.owner_id, p.ordinal, p.terms,
     substr(t.content, p.start + 1, p."end" - p.start) AS text,
-    t.session_id, t.seq, t.role, t.name AS speaker, t.time, 1.0 AS confidence, t.id AS turn_id
+    t.session_id, t.seq, t.role, t.name AS speaker, t.time, 1.0 AS confidence, t.id AS turn_id, v.passage_id, v.vector
 FROM json_each(:places) j
 CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = json_extract(j.value, '$[0]')
     AND t.seq = json_extract(j.value, '$[1]')
-CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id;
+CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
+LEFT JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = p.id
+    AND v.model = :model AND v.dimensions = :dimensions;
 
 -- name: vec0_loaded
 -- Whether this connection has the vector extension.

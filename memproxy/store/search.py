@@ -230,10 +230,11 @@ async def neighbours(
     if not places:
         return []
     around = {(session, seq + step) for session, seq in places for step in (-1, 1)}
-    rows = await conn.all("search_said_at", **scoped(entity), places=json.dumps(sorted(around)))
-    cosines: dict[int, float] = {}
-    if vector is not None and model is not None:
-        cosines = await vectors.cosines_of(conn, entity, vector, model, [int(row["id"]) for row in rows])
+    width = len(vector) if vector is not None else 0
+    rows = await conn.all(
+        "search_said_at", **scoped(entity), places=json.dumps(sorted(around)), model=model, dimensions=width
+    )
+    cosines = vectors.compared(rows, vector) if vector is not None else {}
     return sorted(_candidate(row, cosines.get(int(row["id"]))) for row in rows)
 
 

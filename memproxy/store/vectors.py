@@ -146,17 +146,19 @@ async def cosines_of(
     conn: Connection, entity: Entity, vector: Vectors, model: str, passage_ids: Sequence[int]
 ) -> dict[int, float]:
     """The cosines of given passages; those without a vector of this model are left out."""
-    query = to_blob(vector)
-    rows = await conn.all(
-        "vectors_of_passages",
-        **scoped(entity),
-        ids=json.dumps(list(passage_ids)),
-        model=model,
-        dimensions=len(query) // 4,
+    dimensions = vector.size
+    ids = json.dumps(list(passage_ids))
+    return compared(
+        await conn.all("vectors_of_passages", **scoped(entity), ids=ids, model=model, dimensions=dimensions), vector
     )
-    if not rows:
+
+
+def compared(rows: Sequence[Row], vector: Vectors) -> dict[int, float]:
+    """The cosines of rows with a `passage_id` and its `vector`; those where that is None are left out."""
+    seen = [row for row in rows if row["vector"] is not None]
+    if not seen:
         return {}
-    ids, cosines = _compared(rows, query)
+    ids, cosines = _compared(seen, to_blob(vector))
     return dict(zip(ids.tolist(), cosines.tolist(), strict=True))
 
 
