@@ -28,6 +28,7 @@ from memproxy.recall.reranking import reranked, reranker_named
 from memproxy.recall.resident import Note
 from memproxy.recall.residents import Residents
 from memproxy.recall.standing import Standing
+from memproxy.recall.terms import DATE_TERMS
 from memproxy.settings import Recall as RecallSettings
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
@@ -297,9 +298,9 @@ class Recaller:
             conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
         )
         if self._follows(extent):
-            best = [candidate.text for candidate in matched.candidates.values()][:BEST]
-            held = await index.frequencies(conn, entity, {term for text in best for term in names_in(text)})
-            names = things(best, terms, lambda term: held.get(term, 0), extent.passages)
+            texts = [candidate.text for candidate in matched.candidates.values()][:BEST]
+            held = await index.frequencies(conn, entity, {term for text in texts for term in names_in(text)})
+            names = things(texts, terms, lambda term: held.get(term, 0), extent.passages)
             matched = await search.also(conn, matched, {name: held[name] for name in names}, FETCHED)
         model = embedder.info.model if embedder is not None else None
         vector = await question.vector(embedder)
@@ -312,10 +313,11 @@ class Recaller:
             average_length=proposal.average_length,
         )
         query = replace(question.query, named=named(question.query.text, evidence.speakers))
-        words = {word for passage in leading(query, evidence, self._weights) for word in passage.terms.split()}
+        best = leading(query, evidence, self._weights)
+        words = {word for passage in best for word in passage.terms.split()[DATE_TERMS:]}
         evidence = evidence.knowing(await index.frequencies(conn, entity, words))
-        best = [candidate.text for candidate in foremost(query, evidence, self._weights)]
-        held = await index.frequencies(conn, entity, {term for text in best for term in names_in(text)})
+        texts = [candidate.text for candidate in foremost(query, evidence, self._weights)]
+        held = await index.frequencies(conn, entity, {term for text in texts for term in names_in(text)})
         return evidence.knowing(held).by_rank_bm25()
 
     def _follows(self, extent: search.Extent) -> bool:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from memproxy.interfaces import Connection, Row
-from memproxy.model import Entity, ItemKind
+from memproxy.model import Entity
 from memproxy.store import vectors
-from memproxy.store.rows import column, scope_token, scoped
+from memproxy.store.rows import column, scope_token
 
 _REBUILD_STEP = 1000
 
@@ -53,27 +53,14 @@ async def frequencies(conn: Connection, entity: Entity, terms: Iterable[str]) ->
     return {by_token[row["token"].strip('"')]: int(row["passages"]) for row in rows}
 
 
-async def matches(
-    conn: Connection,
-    entity: Entity,
-    weights: Mapping[str, float],
-    *,
-    limit: int,
-    kinds: Sequence[ItemKind],
-    statuses: Sequence[str],
-) -> list[int]:
-    """Ids of up to `limit` passages that hold any of the terms: the greatest sum of weights first, then the newest."""
+async def matches(conn: Connection, entity: Entity, weights: Mapping[str, float], *, limit: int) -> list[int]:
+    """Ids of up to `limit` passages that hold any of the terms: the greatest sum of weights first, then the newest.
+
+    All are the entity's own: no token stands for a term of another.
+    """
     scope = scope_token(entity)
     weighted = json.dumps([[f'"{token(scope, term)}"', weight] for term, weight in weights.items()])
-    rows = await conn.all(
-        "text_index_matches",
-        **scoped(entity),
-        weighted=weighted,
-        kinds=json.dumps(list(kinds)),
-        statuses=json.dumps(list(statuses)),
-        limit=limit,
-    )
-    return [int(row["id"]) for row in rows]
+    return [int(row["id"]) for row in await conn.all("text_index_matches", weighted=weighted, limit=limit)]
 
 
 async def optimize_text(conn: Connection) -> None:

@@ -180,18 +180,11 @@ FROM json_each(:tokens) j;
 
 -- name: text_index_matches
 -- Passages with any of the tokens (a JSON array of [quoted token, weight]): the greatest sum of weights first, then the newest.
-SELECT p.id
-FROM (
-    SELECT x.rowid AS id, sum(json_extract(j.value, '$[1]')) AS weight
-    FROM json_each(:weighted) j
-    CROSS JOIN passage_index x ON x.passage_index MATCH json_extract(j.value, '$[0]')
-    GROUP BY x.rowid
-) m
-CROSS JOIN passages p ON p.id = m.id AND p.tenant = :tenant AND p.entity = :entity
-LEFT JOIN facts f ON p.kind = 'fact' AND f.tenant = :tenant AND f.entity = :entity AND f.id = p.owner_id
-WHERE p.kind IN (SELECT value FROM json_each(:kinds))
-    AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)))
-ORDER BY m.weight DESC, p.id DESC
+SELECT x.rowid AS id
+FROM json_each(:weighted) j
+CROSS JOIN passage_index x ON x.passage_index MATCH json_extract(j.value, '$[0]')
+GROUP BY x.rowid
+ORDER BY sum(json_extract(j.value, '$[1]')) DESC, x.rowid DESC
 LIMIT :limit;
 
 -- name: search_eligible

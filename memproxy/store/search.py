@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import itemgetter
@@ -285,22 +285,36 @@ async def _lexical(conn: Connection, wanted: _Wanted, frequencies: Mapping[str, 
             postings += n
     if not weights:
         return []
-    return await index.matches(
-        conn, wanted.entity, weights, limit=wanted.limit, kinds=wanted.kinds, statuses=wanted.statuses
-    )
+
+    async def best(k: int) -> list[int]:
+        return await index.matches(conn, wanted.entity, weights, limit=k)
+
+    return await _that_may(conn, wanted, best)
 
 
 async def _nearest(conn: Connection, wanted: _Wanted, vector: Vectors, model: str) -> dict[int, float]:
-    """The nearest that may be proposed: asked for in growing numbers, since some of the nearest may not be."""
+    """The nearest that may be proposed, nearest first."""
+    nearest: dict[int, float] = {}
+
+    async def best(k: int) -> list[int]:
+        nonlocal nearest
+        nearest = await vectors.nearest(conn, wanted.entity, vector, model, k)
+        return list(nearest)
+
+    return {i: nearest[i] for i in await _that_may(conn, wanted, best)}
+
+
+async def _that_may(conn: Connection, wanted: _Wanted, best: Callable[[int], Awaitable[list[int]]]) -> list[int]:
+    """The best that may be proposed: asked for in growing numbers, since some of the best may not be."""
     k = wanted.limit
     while True:
-        nearest = await vectors.nearest(conn, wanted.entity, vector, model, k)
+        found = await best(k)
         if wanted.kinds == _KINDS:  # hardly any that may not, and those are left out when they are read
-            return nearest
-        eligible = await _eligible(conn, wanted, list(nearest))
-        found = [i for i in nearest if i in eligible]
-        if len(found) >= wanted.limit or len(nearest) < k:
-            return {i: nearest[i] for i in found[: wanted.limit]}
+            return found
+        eligible = await _eligible(conn, wanted, found)
+        may = [i for i in found if i in eligible]
+        if len(may) >= wanted.limit or len(found) < k:
+            return may[: wanted.limit]
         k *= 4
 
 
