@@ -15,9 +15,9 @@ from typing import Any
 import openai
 import pytest
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from memproxy.server.relay import Outcome, UpstreamRequest, relay
+from memproxy.server.relay import TOGETHER, Outcome, UpstreamRequest, relay
 from memproxy.server.upstream import UpstreamClient, open_client
 from memproxy.testing import Answer, Die, ScriptedUpstream, Wait, stream
 from memproxy.testing.upstream import Piece
@@ -517,3 +517,46 @@ async def test_connections_are_kept_between_requests() -> None:
         for _ in range(3):
             await fetch(front.port)
         assert upstream.connections == 1
+
+
+# --- head and body in one write ----------------------------------------------------------------------------------
+
+
+async def messages_of(answer: bytes, on_complete: Callable[[Outcome], Any] | None = None) -> list[str]:
+    """What the server is told while an answer that comes in one piece is relayed."""
+
+    async def upstream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    told: list[str] = []
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        told.append(message["type"])
+
+    scope = {"type": "http", "method": "POST", "extensions": {TOGETHER: lambda: told.append("together")}}
+    server = await asyncio.start_server(upstream, "127.0.0.1", 0)
+    async with server, open_client() as client:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        request = UpstreamRequest(base_url, "POST", b"/v1/chat/completions", b"", [], b"{}")
+        await relay(scope, receive, send, client, request, error_body=ChatCompletions().error, on_complete=on_complete)
+    return told
+
+
+async def test_a_body_that_is_there_with_its_head_leaves_with_it() -> None:
+    told = await messages_of(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+    assert told == ["together", "http.response.start", "http.response.body"]
+
+
+async def test_a_head_waits_for_nothing_that_is_not_there() -> None:
+    async def recorded(_: Outcome) -> None:
+        pass
+
+    apart = ["http.response.start", "http.response.body"]
+    assert await messages_of(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n") == apart
+    assert await messages_of(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}", recorded) == apart
