@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memproxy.model import Candidate, Fact, Scored
 from memproxy.recall.evidence import gather
-from memproxy.recall.query import named, read_query
+from memproxy.recall.query import read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, PLAIN, Manner, Weights, rank
+from memproxy.recall.speakers import addressed
 from memproxy.recall.terms import index_terms
 
 START = datetime(2024, 3, 15, 9, tzinfo=UTC)
@@ -102,5 +102,5 @@ def ranked(
         document_frequencies=frequencies,
         average_length=sum(lengths) / len(lengths) if lengths else 0.0,
     )
-    query = replace(query, named=named(query.text, speakers))
+    query = addressed(query, speakers)
     return rank(query, evidence, floor=floor, weights=weights, manner=manner, limit=limit)

@@ -293,7 +293,7 @@ class Parts:
 
     async def search(self, entity: Entity, query: str, kinds: Sequence[ItemKind], limit: int) -> list[Scored]:
         """Passages that bear on a query, best first."""
-        async with self.recaller.asked(query, now=self.clock.now(), floor=False) as question:
+        async with self.recaller.asked(query, now=self.clock.now(), floor=False, entity=entity) as question:
             found = await self.recaller.find(entity, question, kinds=kinds or None, floor=False)
         return list(found.scored[:limit])
 

@@ -120,7 +120,7 @@ class SearchedMemory:
     ) -> Searched:
         """What would be put into a request that asks this, best first; then rendered, as it would be, for the clock."""
         entity, asks = Entity(conversation_id), recaller or self.recaller
-        async with asks.asked(question, now=now, floor=floor) as asked:
+        async with asks.asked(question, now=now, floor=floor, entity=entity) as asked:
             await asked.vector(self.embedder)
             started = time.perf_counter()
             found = await asks.find(entity, asked, floor=floor)
@@ -132,7 +132,7 @@ class SearchedMemory:
     async def explain(self, conversation_id: str, question: str, now: datetime) -> list[Weighed]:
         """Every passage that was proposed for this, and what became of it."""
         trace: list[Weighed] = []
-        async with self.recaller.asked(question, now=now) as asked:
+        async with self.recaller.asked(question, now=now, entity=Entity(conversation_id)) as asked:
             await self.recaller.find(Entity(conversation_id), asked, trace=trace)
         return trace
 

@@ -280,7 +280,7 @@ class Composer:
         if not said:
             return found
         words = mask_secrets(f"{found.query.text}\n{', '.join(said)}")
-        async with self._recaller.asked(words, now=ask.conversation.time) as question:
+        async with self._recaller.asked(words, now=ask.conversation.time, entity=ask.conversation.entity) as question:
             again = await self._recaller.find(ask.conversation.entity, question)
         return again if len(again.scored) > len(found.scored) else found
 

@@ -56,12 +56,6 @@ class Evidence:
         """How many the whole memory has."""
         return self.of.passages
 
-    @property
-    def speakers(self) -> set[str]:
-        """The names used in the conversations."""
-        there = set(np.unique(self.columns["speaker"]).tolist())
-        return {name for name, number in self.of.columns.speakers.items() if name is not None and number in there}
-
     def counts(self, terms: Sequence[str]) -> Counts:
         """How often each passage holds each term: a line a term."""
         new = [term for term in terms if term not in self._lines]

@@ -70,6 +70,11 @@ def language_of(text: str) -> str | None:
     return best if enough and counts[best] > english else None
 
 
+def is_english(text: str) -> bool:
+    """Whether the words of a case-folded text give it away as English."""
+    return language_of(text) is None and any(word in _ENGLISH for word in _WORD.findall(text[:_READ]))
+
+
 def content_words(text: str, language: str) -> list[str]:
     """The words of a case-folded text that carry content in a language."""
     return [word for word in _WORD.findall(text) if len(word) > 2 and word not in _SETS[language]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -78,10 +78,11 @@ _ASSISTANT = re.compile(
 class Query:
     """A message as a question to memory."""
 
-    text: str  # what is embedded: the message, shortened where it is long
+    text: str  # the message, shortened where it is long
     terms: tuple[str, ...]  # what is looked up lexically: distinct, in order
     small_talk: bool = False  # a greeting, thanks, a bare command: nothing is recalled
     named: frozenset[str] = frozenset()  # participants it names, as their names were given
+    nameless: str | None = None  # how it is put without those names, where it is
     dates: tuple[When, ...] = ()
     past: bool = False  # asks how things were
     timeline: bool = False  # asks when, in what order, or how long
@@ -93,9 +94,14 @@ class Query:
     today: date | None = None
     shortened: bool = False
 
+    @property
+    def embedded(self) -> str:
+        """The words that its vector is made of."""
+        return self.nameless or self.text
+
 
 def read_query(text: str, *, now: datetime) -> Query:
-    """Read a message. `now` resolves "last week". Whom it names shows when it is known who is there (`named`)."""
+    """Read a message. `now` resolves "last week". Whom it names shows when it is known who is there (`addressed`)."""
     focused = focus(text)
     timeline = _TIMELINE.search(focused) is not None
     gathers = _GATHERS.search(focused) is not None and not (timeline and _ELAPSED.search(focused))
@@ -173,17 +179,6 @@ def is_standing_wish(text: str) -> bool:
         if hint in folded:
             return _WISH.search(text) is not None
     return False
-
-
-def named(text: str, speakers: Iterable[str]) -> frozenset[str]:
-    """The speakers whose name, or first name, stands in the text as a word of its own."""
-    words = {fold_marks(word.casefold()).removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)}
-    found = set()
-    for speaker in speakers:
-        parts = [fold_marks(part) for part in _WORD.findall(speaker.casefold())]
-        if parts and (parts[0] in words) and parts[0] not in _TRIVIAL and speaker not in ("user", "assistant"):
-            found.add(speaker)
-    return frozenset(found)
 
 
 def _up_to_a_blank(text: str) -> str:

@@ -41,6 +41,7 @@ else:
 __all__ = ["DEFAULT_WEIGHTS", "PLAIN", "Manner", "Weights", "foremost", "leading", "rank"]
 
 _LENGTH_UNIT = 480
+_AS_LONG_AS_IT_TAKES = 12  # of the best passages: only what fills the rest of the room has to be brief
 _OPENING = 2  # turns
 
 
@@ -162,7 +163,9 @@ def _thin_out(table: Table, weights: Weights) -> None:
     rows = table.evidence.columns
     if table.evidence.of.columns.repeats:
         table.add("again", -weights.again * _better_of_same(rows["owner"], table.order()))
-    table.add("length", -weights.length * rows["chars"] / _LENGTH_UNIT)
+    over = rows["chars"] / _LENGTH_UNIT
+    over[table.best(_AS_LONG_AS_IT_TAKES)] = 0.0
+    table.add("length", -weights.length * over)
 
 
 def _better_of_same(owners: Rows, order: Rows) -> Rows:

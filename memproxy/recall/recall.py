@@ -22,11 +22,12 @@ from memproxy.recall.explaining import Weighed, weighed
 from memproxy.recall.linked import BEST, FETCHED, things
 from memproxy.recall.linked import named as names_in
 from memproxy.recall.profiles import profile_of
-from memproxy.recall.query import Query, focus, is_small_talk, named, read_query
+from memproxy.recall.query import Query, focus, is_small_talk, read_query
 from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, foremost, leading, rank
 from memproxy.recall.reranking import reranked, reranker_named
 from memproxy.recall.resident import Note
 from memproxy.recall.residents import Residents
+from memproxy.recall.speakers import addressed, named, without_names
 from memproxy.recall.standing import Standing
 from memproxy.recall.terms import DATE_TERMS
 from memproxy.settings import Recall as RecallSettings
@@ -54,30 +55,36 @@ class Question:
 
     async def vector(self, embedder: Embedder | None) -> Vectors | None:
         """Its vector by a model, once it is there; None where there will be none."""
-        return await self.embedding.by(embedder) if self.embedding is not None else None
+        return await self.embedding.of(embedder, self.query.embedded) if self.embedding is not None else None
 
 
 class Embedding:
-    """The making of a question's vector: by the likeliest model from the start, by another where that is wanted."""
+    """The making of a question's vector: by the likeliest model and in the likeliest words from the start, by another
+    or in others where they are wanted.
+    """
 
     def __init__(
-        self, make: Callable[[Embedder | None], Awaitable[Vectors | None]], likeliest: Embedder | None
+        self,
+        make: Callable[[Embedder | None, str], Awaitable[Vectors | None]],
+        likeliest: Embedder | None,
+        words: str,
     ) -> None:
         self._make = make
-        self._tasks: dict[Embedder | None, asyncio.Task[Vectors | None]] = {}
-        self._begin(likeliest)
+        self._tasks: dict[tuple[Embedder | None, str], asyncio.Task[Vectors | None]] = {}
+        self._begin(likeliest, words)
 
-    def _begin(self, embedder: Embedder | None) -> asyncio.Task[Vectors | None]:
+    def _begin(self, embedder: Embedder | None, words: str) -> asyncio.Task[Vectors | None]:
         async def make() -> Vectors | None:
-            return await self._make(embedder)
+            return await self._make(embedder, words)
 
-        if embedder not in self._tasks:
-            self._tasks[embedder] = asyncio.create_task(make())
-        return self._tasks[embedder]
+        wanted = embedder, words
+        if wanted not in self._tasks:
+            self._tasks[wanted] = asyncio.create_task(make())
+        return self._tasks[wanted]
 
-    async def by(self, embedder: Embedder | None) -> Vectors | None:
+    async def of(self, embedder: Embedder | None, words: str) -> Vectors | None:
         """The vector, once it is there."""
-        return await self._begin(embedder)
+        return await self._begin(embedder, words)
 
     def cancel(self) -> None:
         """Whoever asked has gone."""
@@ -102,6 +109,7 @@ class Found:
 class _Seen:
     """What one snapshot of the database says to a query."""
 
+    query: Query  # with the speakers that it names
     extent: search.Extent
     evidence: Evidence
     told: Sequence[Fact]  # the facts taken from the proposed turns, where any was superseded
@@ -148,18 +156,21 @@ class Recaller:
     ) -> AsyncIterator[Question]:
         """Read a message as a question, which is being embedded from now on, for as long as it takes to `find`.
 
-        `now` resolves "last week"; for `floor` see there; `entity` tells by which model it is likely to be asked.
+        `now` resolves "last week"; for `floor` see there; `entity` tells by which model it is likely to be asked, and
+        who is known there by name.
         """
         if floor and is_small_talk(text):
             yield Question(read_query(text, now=now), now, None)
             return
-        words = focus(text)
-        likeliest = self._embedders.named(self._models.get(entity) if entity is not None else None)
+        words, model, speakers = focus(text), None, frozenset[str]()
+        if entity is not None:
+            model, speakers = self._models.get(entity), self._residents.speakers(entity)
+        words = without_names(words, named(words, speakers))
         self._asking += 1
-        embedding = Embedding(lambda embedder: self._vector(embedder, words), likeliest)
+        embedding = Embedding(self._vector, self._embedders.named(model), words)
         try:
             await asyncio.sleep(0)  # it begins, and the rest is read meanwhile
-            yield Question(read_query(text, now=now), now, embedding)
+            yield Question(addressed(read_query(text, now=now), speakers), now, embedding)
         finally:
             embedding.cancel()
             self._asking -= 1
@@ -192,9 +203,7 @@ class Recaller:
             return Found(query, ())
         seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, meanwhile))
         self._residents.load(entity, seen.extent)
-        evidence = seen.evidence
-        query = replace(query, named=named(query.text, evidence.speakers))
-        said = seen.present
+        query, evidence, said = seen.query, seen.evidence, seen.present
         # What was never true is told at no time; what was true once, where the past is asked about.
         superseded = [f for f in seen.told if f.status == "historical" and (not query.past or f.never_true)]
         proposed, bar = evidence, seen.floor if floor else None
@@ -264,6 +273,8 @@ class Recaller:
         standing = await self._standing.read(conn, entity) if extent.standing else []
         question.standing.extend(standing)
         resident = await self._residents.in_step(conn, entity, extent)
+        speakers = resident.speakers if resident is not None else await search.speakers(conn, entity)
+        question = replace(question, query=addressed(question.query, speakers))
         if resident is not None:
             notes = resident.notes
             match = resident.match(question.query.terms, PROPOSED, kinds, _statuses(question.query))
@@ -280,7 +291,7 @@ class Recaller:
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
         turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id}) if extent.superseded else []
         told = await fact_rows.of_turns(conn, entity, turn_ids)
-        return _Seen(extent, evidence, told, standing, present, notes, self._floor(embedder))
+        return _Seen(question.query, extent, evidence, told, standing, present, notes, self._floor(embedder))
 
     async def _on_disk(
         self,
@@ -292,8 +303,8 @@ class Recaller:
         embedder: Embedder | None,
     ) -> Evidence:
         """What the indexes say to a question, of a memory without a copy."""
-        terms = question.query.terms
-        statuses = _statuses(question.query)
+        query = question.query
+        terms, statuses = query.terms, _statuses(query)
         matched = await search.matching(
             conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
         )
@@ -312,7 +323,6 @@ class Recaller:
             document_frequencies=proposal.document_frequencies,
             average_length=proposal.average_length,
         )
-        query = replace(question.query, named=named(question.query.text, evidence.speakers))
         best = leading(query, evidence, self._weights)
         words = {word for passage in best for word in passage.terms.split()[DATE_TERMS:]}
         evidence = evidence.knowing(await index.frequencies(conn, entity, words))

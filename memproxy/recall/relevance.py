@@ -35,6 +35,7 @@ GROWTH = 0.005  # how much it rises whenever they double: the best of many unrel
 IMPERSONAL = 0.06  # how much higher it is for what says nothing of oneself, of anybody by name, or of what was said …
 TOLD = 0.5  # … unless a passage holds this share of its terms
 PERSONAL = 0.04  # how much lower it is for a question about oneself ("what is my job?") or a participant by name
+NAMELESS = 0.08  # … and where that is asked without the name: every passage of theirs is embedded with it
 
 
 def related(query: Query, evidence: Evidence, floor: float) -> Mask:
@@ -42,6 +43,8 @@ def related(query: Query, evidence: Evidence, floor: float) -> Mask:
 
     `floor` is the embedder's (see EmbedderInfo.floor).
     """
+    if query.nameless:
+        floor -= NAMELESS
     bar = floor - PERSONAL if query.personal or query.named else floor
     bar += GROWTH * math.log2(max(evidence.passages / SMALL_MEMORY, 1))
     covered, cosines = evidence.coverage(query.terms), evidence.cosines

@@ -140,6 +140,11 @@ class Resident:
         more = rows[np.lexsort((-rows, -held[rows]))[:limit]]
         return Match(match.limit, match.may, np.concatenate([match.rows, more]))
 
+    @property
+    def speakers(self) -> frozenset[str]:
+        """The names used in the conversations."""
+        return frozenset(name for name in self._columns.speakers if name is not None)
+
     def frequency(self, term: str) -> int:
         """How many passages hold a term."""
         return self._postings.frequency(term)

@@ -42,6 +42,11 @@ class Residents:
             del self._held[entity]
         return None
 
+    def speakers(self, entity: Entity) -> frozenset[str]:
+        """Who is known by name, as far as is known without asking the database."""
+        resident = self._held.get(entity)
+        return resident.speakers if resident is not None else frozenset()
+
     def load(self, entity: Entity, extent: Extent) -> None:
         """Make a copy, behind the scenes, of a memory that has room here."""
         if 0 < extent.passages <= self._room and entity not in self._held and entity not in self._loading:

@@ -186,6 +186,16 @@ SELECT * FROM turns
 WHERE tenant = :tenant AND entity = :entity AND session_id = :session_id AND seq < :seq AND role = 'assistant'
 ORDER BY seq DESC LIMIT 1;
 
+-- name: turns_names
+-- The names of an entity's speakers: from one to the next in the index, however many turns each has.
+WITH RECURSIVE found(name) AS (
+    SELECT min(name) FROM turns WHERE tenant = :tenant AND entity = :entity AND name IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(t.name) FROM turns t WHERE t.tenant = :tenant AND t.entity = :entity AND t.name > found.name)
+    FROM found WHERE found.name IS NOT NULL
+)
+SELECT name FROM found WHERE name IS NOT NULL;
+
 -- name: turns_name
 -- Give the nameless turn at a place in a session its speaker's name.
 UPDATE turns SET name = :name

@@ -145,6 +145,11 @@ async def readable(conn: Connection, entity: Entity) -> Extent:
     return found
 
 
+async def speakers(conn: Connection, entity: Entity) -> frozenset[str]:
+    """The names used in an entity's conversations."""
+    return frozenset(row["name"] for row in await conn.all("turns_names", **scoped(entity)))
+
+
 async def following(conn: Connection, entity: Entity, after: int, limit: int) -> list[tuple[Candidate, FactStatus]]:
     """The passages stored after the one with this id, in order, and the status of each: of all but facts, current."""
     ids = [row["id"] for row in await conn.all("passages_after", **scoped(entity), after=after, limit=limit)]

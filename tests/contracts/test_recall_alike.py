@@ -26,12 +26,15 @@ QUESTIONS = (
     "Who wrote a letter from Bergen in March 2024?",
     "coffee",
     "running",
+    "What did Ines tell Bo about the river?",
 )
+SPEAKERS = (None, "Ines", "Bo Lind")
 
 
 async def _fill(db: SqliteDatabase, embedder: HashEmbedder) -> None:
-    """Three conversations of forty turns, each with its vector."""
-    made = await embedder.embed_documents([embedding_text(text(seed), "user") for seed in range(120)])
+    """Three conversations of forty turns, each with its vector; some by speakers with a name."""
+    said_by = [SPEAKERS[seed % 3] or "user" for seed in range(120)]
+    made = await embedder.embed_documents([embedding_text(text(seed), said_by[seed]) for seed in range(120)])
 
     async def work(conn: Connection) -> None:
         await entities.ensure(conn, ADA, NOW)
@@ -40,10 +43,10 @@ async def _fill(db: SqliteDatabase, embedder: HashEmbedder) -> None:
                 session = await sessions.open_session(conn, ADA, None, NOW)
             said = text(seed)
             turn = await turns.append(
-                conn, ADA, session.id, role="assistant" if seed % 3 else "user", name=None, content=said, time=NOW,
-                learn="no", text_key=str(seed),
+                conn, ADA, session.id, role="assistant" if seed % 3 else "user", name=SPEAKERS[seed % 3],
+                content=said, time=NOW, learn="no", text_key=str(seed),
             )  # fmt: skip
-            stored = Passage("turn", turn.id, 0, 0, len(said), index_terms(said, "user", NOW), said)
+            stored = Passage("turn", turn.id, 0, 0, len(said), index_terms(said, said_by[seed], NOW), said)
             [id] = await passages.add(conn, ADA, [stored])
             await vectors.add_vectors(conn, ADA, embedder.info.model, [(id, made[seed])])
 

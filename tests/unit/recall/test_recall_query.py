@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
 
 from memproxy.recall.dates import When, dates_named
-from memproxy.recall.query import QUERY_CHARS, Query, is_small_talk, is_standing_wish, named, read_query
+from memproxy.recall.query import QUERY_CHARS, Query, is_small_talk, is_standing_wish, read_query
+from memproxy.recall.speakers import addressed, named, without_names
 from tests.growth import MOST, growth
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
@@ -16,7 +16,7 @@ NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 
 def read(text: str, *speakers: str) -> Query:
     query = read_query(text, now=NOW)
-    return replace(query, named=named(query.text, speakers))
+    return addressed(query, speakers)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,22 @@ def test_participants_are_named_by_first_or_full_name() -> None:
     assert read("What did Ágnes paint?", "Ágnes Nagy", "Bo").named == {"Ágnes Nagy"}
     assert read("What is bo's dog called?", "Ágnes Nagy", "Bo").named == {"Bo"}
     assert read("What is the user called?", "user", "assistant").named == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "embedded"),
+    [
+        ("When did Ágnes see Bo's dog?", "When did they see their dog?"),
+        ("What is Ágnes Nagy's dog called?", "What is their dog called?"),
+        ("What would agnes like?", "What would they like?"),
+        ("Where did Nagy's aunt live?", "Where did Nagy's aunt live?"),
+        ("Wann hat Bo seinen Hund gekauft?", "Wann hat Bo seinen Hund gekauft?"),
+        ("Bo", "Bo"),
+        ("Where do I live?", "Where do I live?"),
+    ],
+)
+def test_an_english_question_is_embedded_without_the_names_of_participants(text: str, embedded: str) -> None:
+    assert without_names(text, named(text, ("Ágnes Nagy", "Bo", "user"))) == embedded
 
 
 @pytest.mark.parametrize(

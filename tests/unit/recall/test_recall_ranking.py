@@ -57,7 +57,7 @@ def test_k3_without_vectors_words_alone_decide() -> None:
 
 def test_a_turn_that_has_no_vector_yet_is_found_by_its_words() -> None:
     memories = [candidate("I live in Tolm", 0), candidate("The rent went up", 1, cosine=0.45)]
-    assert owners("where do I live?", memories, floor=FLOOR)[0] == "id0000"
+    assert "id0000" in owners("where do I live?", memories, floor=FLOOR)
 
 
 def test_the_persons_own_words_come_before_the_assistants() -> None:
