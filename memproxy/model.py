@@ -267,9 +267,8 @@ class Candidate(NamedTuple):
         return Candidate._make((*self[:-1], cosine))
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A candidate with its final score and the parts the score is made of."""
+class Scored(NamedTuple):
+    """A candidate with its final score and the parts the score is made of. A named tuple as a candidate is one."""
 
     candidate: Candidate
     score: float

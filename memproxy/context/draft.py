@@ -17,6 +17,7 @@ from memproxy.model import BlockItem, Candidate, Scored
 from memproxy.trust import CLOSE, OPEN
 
 _GAP = " … "
+_PLACES = {section: place for place, section in enumerate(ORDER)}
 _UNDATED = (THREADS, ARTIFACTS, PROACTIVE, SESSION)  # days stand in their lines, or say nothing
 
 
@@ -100,7 +101,9 @@ class Draft:
         first = {taken.item.candidate.owner_id: place for place, taken in reversed(list(enumerate(self._taken)))}
         for _, group in groupby(sorted(self._taken, key=_position), attrgetter("line")):
             passages = list(group)
-            best = max((passage.item for passage in passages), key=lambda item: item.score)
+            best = passages[0].item
+            if len(passages) > 1:
+                best = max((passage.item for passage in passages), key=lambda item: item.score)
             of, text = best.candidate, _joined(passages)
             day: date = day_of(of, self._zone)
             section, heading = passages[0].section, passages[0].heading
@@ -124,13 +127,24 @@ class Draft:
 
 def _position(taken: Taken) -> tuple[int, str, datetime, str, int, str, int]:
     """Where a passage stands: by section and heading, and there in the order in which it was said."""
-    said, section = taken.item.candidate, ORDER.index(taken.section)
-    return section, taken.heading, said.time, said.session_id or "", said.seq, said.owner_id, said.ordinal
+    said = taken.item.candidate
+    return (
+        _PLACES[taken.section],
+        taken.heading,
+        said.time,
+        said.session_id or "",
+        said.seq,
+        said.owner_id,
+        said.ordinal,
+    )
 
 
 def _joined(passages: Sequence[Taken]) -> str:
     """The passages of one owner, in order, as one line; where something between them is left out, it shows."""
-    parts = [passages[0].phrase.label, passages[0].phrase.words]
+    label, words = passages[0].phrase[:2]
+    if len(passages) == 1:
+        return label + words
+    parts = [label, words]
     for before, passage in pairwise(passages):
         follows = passage.item.candidate.ordinal == before.item.candidate.ordinal + 1
         parts += [" " if follows else _GAP, passage.phrase.words]

@@ -7,9 +7,8 @@ of it (`render.py`), by leaving out the lines that matter least.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from memproxy.context.sections import (
     ARTIFACTS,
@@ -28,8 +27,7 @@ from memproxy.context.sections import (
 from memproxy.model import ItemKind
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One thing that a block says. Its text is one line (code and data have further, indented ones), made safe to stand
     in a prompt.
     """

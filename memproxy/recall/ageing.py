@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from memproxy.model import Fact, Scored
@@ -44,5 +43,5 @@ def aged(scored: Sequence[Scored], facts: Mapping[str, Fact], now: datetime) -> 
     for item in scored:
         fact = facts.get(item.candidate.owner_id) if item.candidate.kind == "fact" else None
         lost = item.score * (1 - weight(fact, now)) if fact is not None and item.score > 0 else 0.0
-        out.append(replace(item, score=item.score - lost, reasons={**item.reasons, "age": -lost}) if lost else item)
+        out.append(item._replace(score=item.score - lost, reasons={**item.reasons, "age": -lost}) if lost else item)
     return sorted(out, key=lambda item: item.score, reverse=True)

@@ -30,7 +30,7 @@ class Places:
             known = None
         new = rows[len(known) :] if known is not None else rows
         turns = np.flatnonzero(new["kind"] == TURN)
-        found, where = np.unique(places(new[turns]), return_inverse=True)
+        found, where = np.unique(places(new)[turns], return_inverse=True)
         so_far = len(known._found) if known is not None else 0
         turn = np.zeros(len(new), np.intp)
         turn[turns] = where + so_far + 1
@@ -53,7 +53,7 @@ class Places:
     def _precede(self, rows: Table) -> bool:
         """Whether all that come after these rows were said later than these, as places go."""
         new = rows[len(self) :]
-        there = places(new[new["kind"] == TURN])
+        there = places(new)[new["kind"] == TURN]
         return len(rows) >= len(self) and not (len(there) and len(self._found) and there.min() <= self._found[-1])
 
 
@@ -72,7 +72,7 @@ class Turns:
     def __init__(self, rows: Table) -> None:
         self._count = len(rows)
         self._turns = np.flatnonzero(rows["kind"] == TURN)
-        where = places(rows[self._turns])
+        where = places(rows)[self._turns]
         order = np.argsort(where, kind="stable")
         ordered = where[order]
         begins = np.ones(len(ordered), np.bool_)

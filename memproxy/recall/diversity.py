@@ -31,7 +31,7 @@ def beyond_quota(sessions: Rows, order: Rows, most: int) -> Column:
 def around(rows: Table, scores: Column, share: float) -> Column:
     """What the turns beside one lend it: so that a share of the better one's score is reached."""
     turns = np.flatnonzero(rows["kind"] == TURN)
-    found, where = np.unique(places(rows[turns]), return_inverse=True)
+    found, where = np.unique(places(rows)[turns], return_inverse=True)
     best = np.full(len(found), -np.inf)
     np.maximum.at(best, where, scores[turns])
     follows = np.diff(found) == 1

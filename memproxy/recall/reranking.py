@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from memproxy.calling import plugins
@@ -77,4 +76,4 @@ def _at(item: Scored, score: float) -> Scored:
     """The item with the score that belongs to its new place."""
     if score == item.score:
         return item
-    return replace(item, score=score, reasons={**item.reasons, "rerank": score - item.score})
+    return item._replace(score=score, reasons={**item.reasons, "rerank": score - item.score})

@@ -49,21 +49,23 @@ class Table:
         """The best rows, with the parts that count for each."""
         best = self.best(limit)
         candidates, rows = self.evidence.of.candidates, self.evidence.rows[best].tolist()
-        parts, names = np.array([column[best] for column in self._parts.values()], np.float64).T, tuple(self._parts)
+        parts, names = np.array([column[best] for column in self._parts.values()], np.float64), tuple(self._parts)
         return [
-            Scored(candidates[row], score, Reasons(names, amounts))
-            for row, score, amounts in zip(rows, self.score[best].tolist(), parts, strict=True)
+            Scored(candidates[row], score, Reasons(names, parts, place))
+            for place, (row, score) in enumerate(zip(rows, self.score[best].tolist(), strict=True))
         ]
 
 
 class Reasons(Mapping[str, float]):
     """The parts that count for one row, read off its columns once somebody asks: of most rows nobody does."""
 
-    __slots__ = ("_amounts", "_names", "_read")
+    __slots__ = ("_amounts", "_names", "_place", "_read")
 
-    def __init__(self, names: Sequence[str], amounts: Column) -> None:
+    def __init__(self, names: Sequence[str], amounts: NDArray[np.float64], place: int) -> None:
+        """`amounts` has a line a part; the row is the one at this place of each."""
         self._names = names
         self._amounts = amounts
+        self._place = place
         self._read: dict[str, float] | None = None
 
     def __getitem__(self, part: str) -> float:
@@ -80,6 +82,6 @@ class Reasons(Mapping[str, float]):
 
     def _parts(self) -> dict[str, float]:
         if self._read is None:
-            parts = zip(self._names, self._amounts.tolist(), strict=True)
+            parts = zip(self._names, self._amounts[:, self._place].tolist(), strict=True)
             self._read = {name: amount for name, amount in parts if amount}
         return self._read
