@@ -46,7 +46,7 @@ def without_names(text: str, names: Collection[str]) -> str:
     end, rest = 0, tuple[str, ...]()
     for match in _WORD.finditer(text):
         word = _bare(match[0])
-        if word in firsts:
+        if word in firsts and match[0][0].isupper():  # "mark the day" asks nobody of that name
             rest = firsts[word]
             found += [text[end : match.start()], "their" if _OWNS.search(match[0]) else "they"]
         elif rest and word == rest[0] and text[end : match.start()].isspace():  # the rest of a whole name
