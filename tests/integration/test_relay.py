@@ -522,7 +522,9 @@ async def test_connections_are_kept_between_requests() -> None:
 # --- head and body in one write ----------------------------------------------------------------------------------
 
 
-async def messages_of(answer: bytes, on_complete: Callable[[Outcome], Any] | None = None) -> list[str]:
+async def messages_of(
+    answer: bytes, on_complete: Callable[[Outcome], Any] | None = None, body: bytes | None = b"{}"
+) -> list[str]:
     """What the server is told while an answer that comes in one piece is relayed."""
 
     async def upstream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -543,7 +545,7 @@ async def messages_of(answer: bytes, on_complete: Callable[[Outcome], Any] | Non
     server = await asyncio.start_server(upstream, "127.0.0.1", 0)
     async with server, open_client() as client:
         base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        request = UpstreamRequest(base_url, "POST", b"/v1/chat/completions", b"", [], b"{}")
+        request = UpstreamRequest(base_url, "POST", b"/", b"", [(b"content-length", b"2")], body)
         await relay(scope, receive, send, client, request, error_body=ChatCompletions().error, on_complete=on_complete)
     return told
 
@@ -560,3 +562,11 @@ async def test_a_head_waits_for_nothing_that_is_not_there() -> None:
     apart = ["http.response.start", "http.response.body"]
     assert await messages_of(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n") == apart
     assert await messages_of(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}", recorded) == apart
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+async def test_a_body_that_is_still_to_come_is_given_up_with_the_answer(length: int) -> None:
+    told = await messages_of(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n{}" % length, body=None)
+    await asyncio.sleep(0)
+    assert told[-1] in ("http.response.start", "http.response.body")
+    assert [task for task in asyncio.all_tasks() if "Writing" in repr(task.get_coro())] == []
