@@ -26,6 +26,7 @@ from memproxy.interfaces import Connection
 from memproxy.lifecycle.embedding import BATCH
 from memproxy.model import Entity
 from memproxy.recall.passages import embedding_text
+from memproxy.server.interpreter import taking_turns_quickly
 from memproxy.settings import Settings
 from memproxy.settings_sources import load
 from memproxy.store import search
@@ -78,6 +79,11 @@ async def measure(file: Path, provider: str, console: Console, json_output: bool
 
 async def run(parts: Parts, entity: Entity, found: Sequence[Conversation]) -> Measured:
     """Import conversations for somebody new, with vectors, and make the same vectors again with nothing else to do."""
+    with taking_turns_quickly():  # as `memproxy import` does, and a server
+        return await _in_turns(parts, entity, found)
+
+
+async def _in_turns(parts: Parts, entity: Entity, found: Sequence[Conversation]) -> Measured:
     measured, last = Measured(), 0
     for stretch in _stretches(found):
         started = time.perf_counter()

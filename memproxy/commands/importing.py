@@ -37,11 +37,12 @@ def bring(
     """Bring in conversations and facts from elsewhere, with their own dates; the same again changes nothing."""
     from memproxy.importing.bringing import Wish
     from memproxy.importing.door import bring_file
+    from memproxy.server.interpreter import taking_turns_quickly
 
     wish = Wish(learn, moment("--date", date), dry_run)
 
     async def work(parts: Parts, who: Entity) -> tuple[Report, bool]:
-        with _bar() as bar:
+        with _bar() as bar, taking_turns_quickly():
             reading = bar.add_task("reading", total=None)
             bringing = bring_file(parts, who, file, wish, form, lambda count: bar.advance(reading, count))
             report = await (bringing if dry_run else _with_vectors(parts, bringing, bar))
