@@ -51,7 +51,10 @@ async def left(db: SqliteDatabase, embedder: Noting) -> int:
     return len(await db.read(lambda conn: search.unembedded(conn, embedder.info.model, 100)))
 
 
-async def test_a_batch_waits_for_questions_and_goes_on_in_small_steps(db: SqliteDatabase) -> None:
+async def test_a_batch_waits_for_questions_and_goes_on_in_small_steps(
+    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "PATIENCE", 3600.0)
     await db.write(say(*range(5), seen=False))
     embedder, seen = Noting(5), list[tuple[float, int]]()
     answers = iter([0.0, 0.0, 0.01, 0.06, 0.06, 0.0, 0.06])
