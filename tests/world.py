@@ -205,7 +205,7 @@ class World:
         return sorted(row["text"] for row in await self.rows(who))
 
     async def turns(self, who: str) -> list[dict[str, Any]]:
-        response = await self.client.get(self.of(who, "/turns"))
+        response = await self.client.get(self.of(who, "/turns"), params={"limit": 500})
         items: list[dict[str, Any]] = response.json()["items"]
         return items
 
@@ -215,7 +215,7 @@ class World:
             if len(said := await self.said(who)) >= count:
                 return said
             await asyncio.sleep(0.02)
-        return said
+        raise AssertionError(f"{len(said)} of {count} turns are stored")
 
     async def said(self, who: str) -> list[str]:
         return [turn["content"] for turn in await self.turns(who) if turn["role"] == "user"]
