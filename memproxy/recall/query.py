@@ -9,12 +9,11 @@ from datetime import date, datetime
 
 from memproxy.recall.dates import When, dates_named
 from memproxy.recall.terms import fold_marks, query_terms
-from memproxy.recall.words import SMALL_TALK, SMALL_TALK_PHRASES, STOPWORDS
+from memproxy.recall.words import SAID_ALL_THE_TIME, SMALL_TALK_PHRASES, WORD
 
 QUERY_CHARS = 2_000  # of a message; a longer one is shortened to its beginning, its questions and its end
 _HEAD, _QUESTIONS, _TAIL = 400, 800, 800
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"[^.!?\n。！？]+([.!?\n。！？]?)")
@@ -157,13 +156,13 @@ def is_small_talk(text: str) -> bool:
     if not _LETTERS.search(text):
         return not re.search(r"\d", text)
     folded = text.casefold()
-    words = _WORD.findall(folded)
+    words = WORD.findall(folded)
     if len(words) > 12 or (_ASKS.search(folded) and _SELF.search(folded)):
         return False
     phrase = fold_marks(re.sub(r"[^\w]+", "", folded))
     if phrase in _PHRASES:
         return True
-    trivial = all(word in _TRIVIAL or word.replace("’", "'") in _CONTRACTED for word in words)
+    trivial = all(word in SAID_ALL_THE_TIME or word.replace("’", "'") in _CONTRACTED for word in words)
     return trivial and not (words[0] in ("who", "what", "where", "when") and len(words) > 3)
 
 
@@ -191,6 +190,5 @@ def _from_a_blank(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-_TRIVIAL = STOPWORDS | SMALL_TALK
 _CONTRACTED = frozenset("i'm you're it's that's what's let's don't i'll i've there's how's who's here's we're".split())
 _PHRASES = frozenset(fold_marks(phrase) for phrase in SMALL_TALK_PHRASES)

@@ -27,7 +27,7 @@ from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, foremost, 
 from memproxy.recall.reranking import reranked, reranker_named
 from memproxy.recall.resident import Note
 from memproxy.recall.residents import Residents
-from memproxy.recall.speakers import addressed, named, without_names
+from memproxy.recall.speakers import addressed
 from memproxy.recall.standing import Standing
 from memproxy.recall.terms import DATE_TERMS
 from memproxy.settings import Recall as RecallSettings
@@ -162,15 +162,16 @@ class Recaller:
         if floor and is_small_talk(text):
             yield Question(read_query(text, now=now), now, None)
             return
-        words, model, speakers = focus(text), None, frozenset[str]()
+        model, speakers = None, frozenset[str]()
         if entity is not None:
             model, speakers = self._models.get(entity), self._residents.speakers(entity)
-        words = without_names(words, named(words, speakers))
+        begun = addressed(Query(focus(text), ()), speakers)
         self._asking += 1
-        embedding = Embedding(self._vector, self._embedders.named(model), words)
+        embedding = Embedding(self._vector, self._embedders.named(model), begun.embedded)
         try:
             await asyncio.sleep(0)  # it begins, and the rest is read meanwhile
-            yield Question(addressed(read_query(text, now=now), speakers), now, embedding)
+            query = replace(read_query(text, now=now), named=begun.named, nameless=begun.nameless)
+            yield Question(query, now, embedding)
         finally:
             embedding.cancel()
             self._asking -= 1

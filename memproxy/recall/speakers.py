@@ -10,26 +10,26 @@ from functools import lru_cache
 from memproxy.recall.languages import is_english
 from memproxy.recall.query import Query
 from memproxy.recall.terms import fold_marks
-from memproxy.recall.words import SMALL_TALK, STOPWORDS
+from memproxy.recall.words import SAID_ALL_THE_TIME, WORD
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _OWNS = re.compile(r"['’]s?$")
 _ROLES = ("user", "assistant")
-_SAID_ALL_THE_TIME = STOPWORDS | SMALL_TALK
 
 
 def addressed(query: Query, speakers: Collection[str]) -> Query:
     """The same question, where it is known who speaks in the conversations that are asked."""
     names = named(query.text, speakers)
+    if names == query.named:
+        return query
     nameless = without_names(query.text, names)
-    return replace(query, named=names, nameless=nameless if nameless != query.text else None) if names else query
+    return replace(query, named=names, nameless=nameless if nameless != query.text else None)
 
 
 def named(text: str, speakers: Collection[str]) -> frozenset[str]:
     """The speakers whose name, or first name, stands in the text as a word of its own."""
     if not speakers:
         return frozenset()
-    words = {_bare(word) for word in _WORD.findall(text)}
+    words = {_bare(word) for word in WORD.findall(text)}
     return frozenset(s for s in speakers if s not in _ROLES and (parts := _parts(s)) and parts[0] in words)
 
 
@@ -44,7 +44,7 @@ def without_names(text: str, names: Collection[str]) -> str:
     firsts = {parts[0]: parts[1:] for name in names if (parts := _parts(name))}
     found: list[str] = []
     end, rest = 0, tuple[str, ...]()
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         word = _bare(match[0])
         if word in firsts and match[0][0].isupper():  # "mark the day" asks nobody of that name
             rest = firsts[word]
@@ -67,5 +67,5 @@ def _bare(word: str) -> str:
 @lru_cache(maxsize=4096)  # the same few speakers are looked for in every question
 def _parts(speaker: str) -> tuple[str, ...]:
     """The words of a name, the first name first; none where that is a word that people say all the time."""
-    parts = tuple(fold_marks(part) for part in _WORD.findall(speaker.casefold()))
-    return () if not parts or parts[0] in _SAID_ALL_THE_TIME else parts
+    parts = tuple(fold_marks(part) for part in WORD.findall(speaker.casefold()))
+    return () if not parts or parts[0] in SAID_ALL_THE_TIME else parts

@@ -1,9 +1,13 @@
-"""Word lists: what carries no content in a search, and what makes up small talk. Data only.
+"""Words: how they are told apart, which carry no content in a search, and which make up small talk. Data only.
 
 Negations (not, no, never, none, nothing, nobody, without, cannot and every n't) are in no list: they carry meaning.
 """
 
 from __future__ import annotations
+
+import re
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")  # with what an apostrophe joins to it
 
 STOPWORDS = frozenset(
     """
@@ -39,6 +43,7 @@ SMALL_TALK = frozenset(
     привет здравствуйте спасибо пока да нет хорошо
     """.split()
 )
+SAID_ALL_THE_TIME = STOPWORDS | SMALL_TALK
 SMALL_TALK_PHRASES = frozenset(
     """
     你好 您好 谢谢 多谢 再见 好的 好 是的 嗯 继续 可以 こんにちは おはよう こんばんは ありがとう

@@ -89,6 +89,13 @@ def test_participants_are_named_by_first_or_full_name() -> None:
     assert read("What is the user called?", "user", "assistant").named == frozenset()
 
 
+def test_whom_a_question_names_goes_by_those_who_are_known_now() -> None:
+    query = read("When did Bo see the sea?", "Bo")
+    assert (query.named, query.embedded) == ({"Bo"}, "When did they see the sea?")
+    assert addressed(query, ()) == read("When did Bo see the sea?")
+    assert addressed(query, ("Bo", "Ines")) is query
+
+
 @pytest.mark.parametrize(
     ("text", "embedded"),
     [
