@@ -20,7 +20,7 @@ from memproxy.lifecycle.corrections import existing
 from memproxy.lifecycle.denials import Denials
 from memproxy.lifecycle.embedding import embedder_of, vectors_of
 from memproxy.lifecycle.learning import Grounds, learn
-from memproxy.lifecycle.past import Bringing, Brought, PastTurn, known, made_ready, text_keys
+from memproxy.lifecycle.past import Bringing, Brought, PastTurn, made_ready, signs
 from memproxy.lifecycle.under_way import UnderWay
 from memproxy.lifecycle.wanted import wanted
 from memproxy.lifecycle.worker import EXTRACT
@@ -226,9 +226,9 @@ class Curator:
         are part of a longer import. Raises Problem 409 where the entity was erased since it began.
         """
         under_way = under_way or UnderWay()
-        keys = text_keys(self._secret, entity, past)
-        there = await self._db.read(lambda conn: self._there(conn, entity, session_name, past, keys))
-        made = await made_ready(past, keys, there)
+        known_by = signs(self._secret, entity, past)
+        there = await self._db.read(lambda conn: self._there(conn, entity, session_name, known_by))
+        made = await made_ready(past, known_by, there)
 
         async def apply(conn: Connection) -> Brought:
             now = self._clock.now()
@@ -240,7 +240,7 @@ class Curator:
             if session is None:
                 first = min((turn.time for turn in past), default=now)
                 session = await sessions.open_session(conn, entity, session_name, first)
-            brought = await Bringing(conn, entity, self._secret, session.id, learns).bring(past, keys, made, now)
+            brought = await Bringing(conn, entity, self._secret, session.id, learns).bring(past, known_by, made, now)
             if learns and await turns.pending(conn, entity, session.id, None):
                 await jobs.enqueue(conn, entity, EXTRACT, session.id, now, None, now)
             return brought
@@ -250,11 +250,11 @@ class Curator:
         return brought
 
     async def _there(
-        self, conn: Connection, entity: Entity, session_name: str, past: Sequence[PastTurn], keys: Sequence[str]
+        self, conn: Connection, entity: Entity, session_name: str, known_by: Sequence[turns.Sign]
     ) -> list[str | None]:
         """The ids of those turns that are there, so that they need not be made ready."""
         session = await sessions.by_name(conn, entity, session_name)
-        return [None] * len(past) if session is None else await known(conn, entity, session.id, past, keys)
+        return [None] * len(known_by) if session is None else await turns.find(conn, entity, session.id, known_by)
 
     async def import_facts(self, entity: Entity, drafts: Sequence[FactDraft], under_way: UnderWay | None = None) -> int:
         """Learn statements that another memory kept; how many are new. What was denied or is not wanted is left out.

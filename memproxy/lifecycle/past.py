@@ -59,26 +59,20 @@ class Ready:
     artifacts: bool  # whether code or data stands in it
 
 
-def text_keys(secret: bytes, entity: Entity, past: Sequence[PastTurn]) -> list[str]:
-    """The keyed hashes by which each is known again."""
-    return [link(secret, entity, "imported", turn.role, turn.content) for turn in past]
+def signs(secret: bytes, entity: Entity, past: Sequence[PastTurn]) -> list[turns.Sign]:
+    """What each is known by again."""
+    return [(link(secret, entity, "imported", turn.role, turn.content), turn.time, turn.role) for turn in past]
 
 
-async def known(
-    conn: Connection, entity: Entity, session_id: str, past: Sequence[PastTurn], keys: Sequence[str]
-) -> list[str | None]:
-    """The ids of those turns that are there."""
-    said = [(key, turn.time, turn.role) for turn, key in zip(past, keys, strict=True)]
-    return await turns.find(conn, entity, session_id, said)
-
-
-async def made_ready(past: Sequence[PastTurn], keys: Sequence[str], there: Sequence[str | None]) -> list[Ready | None]:
+async def made_ready(
+    past: Sequence[PastTurn], known_by: Sequence[turns.Sign], there: Sequence[str | None]
+) -> list[Ready | None]:
     """Everything that can be known of turns before they are stored; None for those that are there."""
     found: list[Ready | None] = []
-    for place, (turn, key, known) in enumerate(zip(past, keys, there, strict=True)):
+    for place, (turn, (key, _, _), id) in enumerate(zip(past, known_by, there, strict=True)):
         if place % AT_ONCE == 0:
             await asyncio.sleep(0)
-        found.append(None if known is not None else ready(turn, key))
+        found.append(None if id is not None else ready(turn, key))
     return found
 
 
@@ -100,18 +94,17 @@ class Bringing:
         self._learns = learns
 
     async def bring(
-        self, past: Sequence[PastTurn], keys: Sequence[str], made: Sequence[Ready | None], now: datetime
+        self, past: Sequence[PastTurn], known_by: Sequence[turns.Sign], made: Sequence[Ready | None], now: datetime
     ) -> Brought:
         """Store those that are not there, nor twice among them. What was not made ready is made now."""
-        ids = await known(self._conn, self._entity, self._session_id, past, keys)
-        said = [(key, turn.time, turn.role) for turn, key in zip(past, keys, strict=True)]
-        first: dict[tuple[str, datetime, Speaker], int] = {}
+        ids = await turns.find(self._conn, self._entity, self._session_id, known_by)
+        first: dict[turns.Sign, int] = {}
         for place, id in enumerate(ids):
             if id is None:
-                first.setdefault(said[place], place)
-        new = [made[place] or ready(past[place], keys[place]) for place in first.values()]
+                first.setdefault(known_by[place], place)
+        new = [made[place] or ready(past[place], key) for (key, _, _), place in first.items()]
         stored = dict(zip(first, await self._store(new, now), strict=True))
-        whole = tuple(id if id is not None else stored[said[place]].id for place, id in enumerate(ids))
+        whole = tuple(id if id is not None else stored[known_by[place]].id for place, id in enumerate(ids))
         return Brought(whole, len(stored), self._session_id)
 
     async def _store(self, new: Sequence[Ready], now: datetime) -> list[Turn]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Row
@@ -16,6 +16,7 @@ from memproxy.store import answered, passages, receipts
 from memproxy.store.rows import scoped, to_text, to_time
 
 LearnState = Literal["no", "pending", "done", "dead"]
+Sign: TypeAlias = tuple[str, datetime, Speaker]  # what a turn that was brought in is known by: text key, time and role
 
 
 def from_row(row: Row) -> Turn:
@@ -156,13 +157,8 @@ async def span(conn: Connection, entity: Entity, session_id: str, first: int, la
     return [from_row(row) for row in rows]
 
 
-async def find(
-    conn: Connection, entity: Entity, session_id: str, said: Sequence[tuple[str, datetime, Speaker]]
-) -> list[str | None]:
-    """The ids of the turns that say the same at the same time in the same session, where there are any.
-
-    `said` holds the `text_key`, time and role of each.
-    """
+async def find(conn: Connection, entity: Entity, session_id: str, said: Sequence[Sign]) -> list[str | None]:
+    """The ids of the turns that say the same at the same time in the same session, where there are any."""
     keys = json.dumps([[text_key, to_text(time), role] for text_key, time, role in said])
     rows = await conn.all("turns_find_many", **scoped(entity), session_id=session_id, said=keys)
     found = {row["place"]: row["id"] for row in rows}

@@ -10,7 +10,7 @@ import pytest
 
 from memproxy.interfaces import Connection
 from memproxy.lifecycle.denials import Denials
-from memproxy.lifecycle.past import Bringing, Brought, PastTurn, known, made_ready, text_keys
+from memproxy.lifecycle.past import Bringing, Brought, PastTurn, made_ready, signs
 from memproxy.model import Entity
 from memproxy.store import denied, entities, index, sessions, turns
 from memproxy.store.rows import scoped
@@ -31,7 +31,7 @@ SAID = [
 
 
 async def bring(db: SqliteDatabase, entity: Entity, past: Sequence[PastTurn]) -> Brought:
-    keys = text_keys(SECRET, entity, past)
+    keys = signs(SECRET, entity, past)
     made = await made_ready(past, keys, [None] * len(past))
 
     async def work(conn: Connection) -> Brought:
@@ -87,14 +87,14 @@ async def test_turns_that_are_there_are_known_and_what_was_not_made_ready_is_mad
     first = await bring(db, ada, SAID[:2])
     again = await bring(db, ada, SAID)
     assert (again.new, again.ids[:2]) == (3, first.ids)
-    keys = text_keys(SECRET, ada, SAID)
-    assert await db.read(lambda conn: known(conn, ada, first.session_id, SAID, keys)) == list(again.ids)
+    keys = signs(SECRET, ada, SAID)
+    assert await db.read(lambda conn: turns.find(conn, ada, first.session_id, keys)) == list(again.ids)
     assert await made_ready(SAID, keys, again.ids) == [None] * len(SAID)
 
     async def unprepared(conn: Connection) -> Brought:
         late = [PastTurn("user", "I sold the falcons", NOW)]
         return await Bringing(conn, ada, SECRET, first.session_id, False).bring(
-            late, text_keys(SECRET, ada, late), [None], NOW
+            late, signs(SECRET, ada, late), [None], NOW
         )
 
     assert (await db.write(unprepared)).new == 1
