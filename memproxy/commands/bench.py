@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import anyio
 import typer
@@ -83,7 +83,8 @@ def bench_scale(
         str, typer.Option(help="Embedder: local, or hash where only the store is to be measured.")
     ] = "local",
     vectors: Annotated[
-        str, typer.Option(help="made by the embedder, or invented: to fill a large store in minutes.")
+        Literal["made", "invented"],
+        typer.Option(help="made by the embedder, or invented: to fill a large store in minutes."),
     ] = "made",
     store: Annotated[Path | None, typer.Option(file_okay=False, help="Keep the store here for a later run.")] = None,
     json_output: JsonOption = False,
@@ -92,10 +93,7 @@ def bench_scale(
     from memproxy.bench.filling import Plan
     from memproxy.bench.scale import measure
 
-    if vectors not in ("made", "invented"):
-        raise typer.BadParameter("made or invented", param_hint="--vectors")
-    plan = Plan(turns, largest, provider, "made" if vectors == "made" else "invented", store)
-    raise typer.Exit(anyio.run(measure, plan, out, json_output))
+    raise typer.Exit(anyio.run(measure, Plan(turns, largest, provider, vectors, store), out, json_output))
 
 
 @bench.command("import")

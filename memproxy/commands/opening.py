@@ -12,8 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args
 import anyio
 import typer
 
-from memproxy import settings_sources
-from memproxy.commands.console import tell
+from memproxy.commands import loading
 from memproxy.errors import SettingsError, StoreError
 from memproxy.settings_sources import Loaded
 
@@ -26,10 +25,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print rows as JSON.")]
 
 
 def load(config: str | None, **flags: object) -> Loaded:
-    loaded = settings_sources.load(config, {name.replace("__", "."): value for name, value in flags.items()})
-    for warning in loaded.warnings:
-        tell("warning", warning)
-    return loaded
+    return loading.load(config, {name.replace("__", "."): value for name, value in flags.items()})
 
 
 def on_store(

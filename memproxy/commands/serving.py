@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from memproxy import settings_sources
+from memproxy.commands.loading import load
 
 # Of the options of `memproxy serve`, those that take a value.
 OPTIONS: Mapping[str, str] = {
@@ -62,13 +62,9 @@ def run(given: Mapping[str, Any]) -> None:
     from memproxy.server.serve import serve
 
     flags = {name: value for name, value in given.items() if name != "config"}
-    loaded = settings_sources.load(given.get("config"), flags)
-    for warning in loaded.warnings:
-        from memproxy.commands.console import tell
-
-        tell("warning", warning)
-    _log(loaded.settings.debug)
-    anyio.run(serve, loaded.settings, _started, backend_options={"use_uvloop": _uvloop()})
+    settings = load(given.get("config"), flags).settings
+    _log(settings.debug)
+    anyio.run(serve, settings, _started, backend_options={"use_uvloop": _uvloop()})
 
 
 def _started(application: Any, listening: int) -> None:
