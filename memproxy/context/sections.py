@@ -67,8 +67,7 @@ def one_line(text: str) -> str:
 
     Ordinary text comes out word for word; only its white space is collapsed.
     """
-    plain = text.isascii() and text.isprintable()  # cheap looks first: most text needs none of this
-    if not plain:
+    if not (text.isascii() and text.isprintable()):  # cheap looks first: most text needs none of this
         text = _UNSEEN.sub("", text)
     if ":" in text or "：" in text:
         text = _ROLE_LABEL.sub(r"\1 -", text)

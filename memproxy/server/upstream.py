@@ -191,7 +191,7 @@ class UpstreamClient:
             head, content = await protocol.read()
             while 100 <= head.code < 200 and head.code != 101:
                 head, content = await protocol.read()
-        except BaseException:  # cancellation too
+        except BaseException:  # cancellation too: no half-used connection may go back to the pool
             if writing is not None:
                 writing.stop()
             connection.close()
@@ -200,7 +200,21 @@ class UpstreamClient:
 
     def session(self, middleware: aiohttp.ClientMiddlewareType) -> aiohttp.ClientSession:
         """A session on the same connections, for one exchange that needs to see its answer as it comes in."""
-        return _session(self._connector, self._timeout, middleware)
+        session = aiohttp.ClientSession(
+            connector=self._connector,
+            connector_owner=False,
+            middlewares=[middleware],
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=self._timeout,
+            max_line_size=LONGEST_HEADER,
+            max_field_size=LONGEST_HEADER,
+            max_headers=MOST_HEADERS,
+            request_class=BareRequest,
+        )
+        # By itself it tries once more when the connection breaks. There is no public switch.
+        session._retry_connection = False
+        return session
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run work that goes on to its end whatever becomes of the request."""
@@ -226,26 +240,6 @@ async def open_client(
         client = UpstreamClient(connector, timeout)
         yield client
         await client.drain(10)
-
-
-def _session(
-    connector: aiohttp.BaseConnector, timeout: aiohttp.ClientTimeout, middleware: aiohttp.ClientMiddlewareType
-) -> aiohttp.ClientSession:
-    session = aiohttp.ClientSession(
-        connector=connector,
-        connector_owner=False,
-        middlewares=[middleware],
-        auto_decompress=False,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=timeout,
-        max_line_size=LONGEST_HEADER,
-        max_field_size=LONGEST_HEADER,
-        max_headers=MOST_HEADERS,
-        request_class=BareRequest,
-    )
-    # By itself it tries once more when the connection breaks. There is no public switch.
-    session._retry_connection = False
-    return session
 
 
 def no_answer(error: BaseException) -> UpstreamError:

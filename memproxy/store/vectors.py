@@ -41,11 +41,6 @@ def to_blob(vector: Vectors) -> bytes:
     return (flat / length).astype("<f4").tobytes()
 
 
-def to_blobs(vectors: Sequence[Vectors]) -> list[bytes]:
-    """Each as `to_blob` makes it."""
-    return [to_blob(vector) for vector in vectors]
-
-
 def from_blob(blob: bytes) -> Vectors:
     """The stored bytes as a float32 array."""
     return np.frombuffer(blob, dtype="<f4")
@@ -64,7 +59,7 @@ async def add_vectors(conn: Connection, entity: Entity, model: str, rows: Sequen
     """
     if await model_of(conn, entity) not in (None, model):
         return 0
-    blobs = dict(zip((passage_id for passage_id, _ in rows), to_blobs([vector for _, vector in rows]), strict=True))
+    blobs = {passage_id: to_blob(vector) for passage_id, vector in rows}
     ids = json.dumps(list(blobs))
     there = {int(row["id"]) for row in await conn.all("passages_set_model", **scoped(entity), ids=ids, model=model)}
     stored = [passage_id for passage_id in blobs if passage_id in there]
