@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -109,25 +110,32 @@ async def test_statements_that_are_not_near_cost_no_call(world: World) -> None:
 @pytest.mark.parametrize("change", ["denied", "learning", "memory", "erase", "turn"])
 async def test_what_a_person_decides_while_the_gate_thinks_counts(world: World, change: str) -> None:
     await told(world, "unknown", "My rent is 840 a month")
-    model = Model("conflicting_answer")
+    model, decided = Model("conflicting_answer"), asyncio.Event()
+
+    async def decide() -> None:
+        turns = await world.turns("Bo")
+        newest = next(turn["id"] for turn in turns if turn["content"] == "My rent is 860 a month")
+        await {
+            "denied": lambda: world.client.post(world.of("Bo", "/denied"), json={"text": "My rent is 860 a month"}),
+            "learning": lambda: world.client.put(world.of("Bo", "/preferences"), json={"learning": False}),
+            "memory": lambda: world.client.put(world.of("Bo", "/preferences"), json={"memory": False}),
+            "erase": lambda: world.client.delete(world.of("Bo")),
+            "turn": lambda: world.client.delete(world.of("Bo", f"/turns/{newest}")),
+        }[change]()
 
     async def react(request: Request) -> str:
         answer = model(request)
         if request.json()["messages"][0]["content"] == merging.SYSTEM:
-            turns = await world.turns("Bo")
-            newest = next(turn["id"] for turn in turns if turn["content"] == "My rent is 860 a month")
-            await {
-                "denied": lambda: world.client.post(world.of("Bo", "/denied"), json={"text": "My rent is 860 a month"}),
-                "learning": lambda: world.client.put(world.of("Bo", "/preferences"), json={"learning": False}),
-                "memory": lambda: world.client.put(world.of("Bo", "/preferences"), json={"memory": False}),
-                "erase": lambda: world.client.delete(world.of("Bo")),
-                "turn": lambda: world.client.delete(world.of("Bo", f"/turns/{newest}")),
-            }[change]()
+            try:
+                await decide()
+            finally:
+                decided.set()
         return answer
 
     world.ext.default = react
     await world.chat("Bo", [user("My rent is 860 a month")])
     await world.drain()
+    await decided.wait()  # an erasure takes the work away that is drained, before it is answered itself
     assert model.pairs
     assert await statuses(world) == ({} if change == "erase" else {"My rent is 840 a month": "current"})
 
