@@ -8,7 +8,9 @@ that a noisy machine is noisy for all; what counts are the ratios inside one run
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import itertools
 import json
 import sys
 import tempfile
@@ -26,8 +28,10 @@ from memproxy.bench import load, past, relay_report
 from memproxy.bench.children import Child, free_port, python, running
 from memproxy.bench.load import Load, Requests
 from memproxy.bench.others import OTHERS
+from memproxy.bench.trivial import CHUNKS
 from memproxy.embedders import make_embedder
 from memproxy.errors import MemproxyError, SettingsError
+from memproxy.interfaces import Embedder
 from memproxy.settings import Embed
 
 ENTITY = "bench"
@@ -68,11 +72,12 @@ async def measure(plan: Plan, console: Console, json_output: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="memproxy-bench-") as folder:
         async with contextlib.AsyncExitStack() as stack:
             targets = await _targets(plan, Path(folder), stack)
+            alone = await stack.enter_async_context(_embedder_alone()) if plan.turns else None
             with Progress(console=Console(stderr=True), transient=True) as progress:
-                await _rounds(plan, targets, progress)
+                await _rounds(plan, targets, alone, progress)
                 if plan.soak:
                     await _soak([target for target in targets if target.name in SOAKED], progress)
-    embedder_ms = await _embedder_ms() if plan.turns else None
+    embedder_ms = alone.medians() if alone is not None else {}
     report = relay_report.report(targets, KINDS, plan.concurrency, embedder_ms)
     if json_output:
         sys.stdout.write(json.dumps(report, indent=2) + "\n")
@@ -161,7 +166,7 @@ def _requests(target: Target, kind: str, concurrency: int = 1) -> Requests:
     return make
 
 
-async def _rounds(plan: Plan, targets: Sequence[Target], progress: Progress) -> None:
+async def _rounds(plan: Plan, targets: Sequence[Target], alone: EmbedderAlone | None, progress: Progress) -> None:
     slices = [(kind, concurrency) for kind in KINDS for concurrency in plan.concurrency]
     task = progress.add_task("load", total=len(targets) * (1 + plan.rounds * len(slices)))
     for target in targets:
@@ -173,6 +178,8 @@ async def _rounds(plan: Plan, targets: Sequence[Target], progress: Progress) -> 
             for turn in range(len(targets)):
                 await _slice(targets[(number + turn) % len(targets)], kind, concurrency, plan.seconds)
                 progress.advance(task)
+            if alone is not None and concurrency == plan.concurrency[0]:
+                await alone.slice(kind, plan.seconds)
     for target in targets:
         target.rss_after = target.child.rss_mb()
 
@@ -204,15 +211,38 @@ async def _soak(targets: Sequence[Target], progress: Progress) -> None:
         progress.advance(task, SOAK)
 
 
-async def _embedder_ms() -> float:
-    """The embedder's own time for a question, by itself in this process: the median of 50."""
+# --- beside it -----------------------------------------------------------------------------------------------
+
+
+class EmbedderAlone:
+    """The embedder's own time for a question, by itself in this process, in the same rounds as the load.
+
+    Between two questions it rests as long as a paced answer takes: a model that has not run for a moment takes longer.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._seen: dict[str, list[float]] = {}
+
+    async def slice(self, kind: str, seconds: float) -> None:
+        """Embed one question after another for so long."""
+        rest = _pace(kind, 1) * CHUNKS / 1000
+        numbers, until = itertools.count(), time.perf_counter() + seconds
+        while (started := time.perf_counter()) < until:
+            await self._embedder.embed_query(past.question(next(numbers)))
+            self._seen.setdefault(kind, []).append((time.perf_counter() - started) * 1000)
+            await asyncio.sleep(rest)
+
+    def medians(self) -> dict[str, float]:
+        """Milliseconds, by kind of load."""
+        return {kind: load.quantile(seen, 0.5) for kind, seen in self._seen.items()}
+
+
+@contextlib.asynccontextmanager
+async def _embedder_alone() -> AsyncIterator[EmbedderAlone]:
     embedder = make_embedder(Embed())
     try:
-        times = []
-        for number in range(60):
-            started = time.perf_counter()
-            await embedder.embed_query(past.question(number))
-            times.append((time.perf_counter() - started) * 1000)
-        return load.quantile(times[10:], 0.5)
+        await embedder.embed_query(past.question(0))  # loads the model
+        yield EmbedderAlone(embedder)
     finally:
         await embedder.close()

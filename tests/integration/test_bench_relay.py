@@ -29,7 +29,7 @@ def test_every_kind_is_measured_of_every_server() -> None:
         assert row["added_p50_ms"] == 0 or row["target"] != "direct"
         assert row["per_second_floor"] == 1 or row["target"] != "floor"
     assert set(report["rss_mb"]) == set(NAMES)
-    assert report["embedder_ms"] > 0
+    assert set(report["embedder_ms"]) == {"plain", "stream", "paced"}
     assert any("RSS" in promise["what"] for promise in report["promises"])
 
 
