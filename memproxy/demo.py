@@ -95,10 +95,9 @@ class Story:
         self.console.print(Panel(escape(block), title="injected into the prompt", border_style="cyan"))
 
 
-async def run_demo(console: Console, json_output: bool) -> int:
+async def run_demo(json_output: bool) -> int:
     """Play the story; 0 if every claim holds."""
-    if json_output:
-        console = Console(file=None, quiet=True)
+    console = Console(emoji=False, quiet=json_output)  # as wide as a page, into a pipe too: a story is for reading
     with tempfile.TemporaryDirectory(prefix="memproxy-demo-") as folder:
         async with ScriptedUpstream(_model) as upstream:
             settings = _settings(Path(folder), upstream.url)

@@ -57,7 +57,7 @@ def demo(
     """See what memory does, in one minute: no key, no network."""
     from memproxy.demo import run_demo
 
-    raise typer.Exit(anyio.run(run_demo, out, json_output))
+    raise typer.Exit(anyio.run(run_demo, json_output))
 
 
 @app.command()

@@ -484,6 +484,7 @@ def test_the_demo_holds_and_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -
     assert done.out.count("✓") == len(claims)
     assert "✗" not in done.out
     assert "hazelnuts" in done.out
+    assert max(map(len, done.out.splitlines())) <= 200  # into a pipe, as here, no line is longer than a page is wide
 
 
 # --- doctor ------------------------------------------------------------------------------------------------------
