@@ -310,16 +310,14 @@ class Recaller:
             conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
         )
         if self._follows(extent):
-            texts = [candidate.text for candidate in matched.candidates.values()][:BEST]
+            texts = matched.texts(BEST)
             held = await index.frequencies(conn, entity, {term for text in texts for term in names_in(text)})
             names = things(texts, terms, lambda term: held.get(term, 0), extent.passages)
-            matched = await search.also(conn, matched, {name: held[name] for name in names}, FETCHED)
+            matched = await search.also(conn, matched, names, FETCHED)
         model = embedder.info.model if embedder is not None else None
-        vector = await question.vector(embedder)
-        proposal = await search.with_nearest(conn, matched, vector, model)
-        beside = await search.beside(conn, entity, proposal, vector, model)
+        proposal = await search.with_nearest(conn, matched, await question.vector(embedder), model, beside=True)
         evidence = gather(
-            [*proposal.candidates, *beside],
+            proposal.candidates,
             passages=proposal.passages,
             document_frequencies=proposal.document_frequencies,
             average_length=proposal.average_length,

@@ -11,14 +11,42 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from memproxy.interfaces import Connection, Row
+from memproxy.lazy import Lazy
 from memproxy.model import Entity
 from memproxy.store import vectors
 from memproxy.store.rows import column, scope_token
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Lazy("numpy")
+
 _REBUILD_STEP = 1000
+_MOST_POSTINGS = 5000  # read for one query; the rarest terms go first
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """The passages that hold some terms."""
+
+    frequencies: Mapping[str, int]  # how many hold each term: exact
+    ids: Mapping[str, NDArray[np.int64]]  # which: of the rarest terms; words that are everywhere may be left out
+
+    def best(self, weights: Mapping[str, float], limit: int) -> list[int]:
+        """Up to `limit` passages: those with the greatest sum of the weights of what they hold, then the newest."""
+        held = [(self.ids[term], weight) for term, weight in weights.items() if term in self.ids]
+        if not held:
+            return []
+        ids, where = np.unique(np.concatenate([ids for ids, _ in held]), return_inverse=True)
+        told = np.bincount(where, np.repeat([weight for _, weight in held], [len(ids) for ids, _ in held]))
+        best: list[int] = ids[np.lexsort((-ids, -told))[:limit]].tolist()
+        return best
 
 
 @lru_cache(16_384)  # people use the same words again and again
@@ -53,14 +81,16 @@ async def frequencies(conn: Connection, entity: Entity, terms: Iterable[str]) ->
     return {by_token[row["token"].strip('"')]: int(row["passages"]) for row in rows}
 
 
-async def matches(conn: Connection, entity: Entity, weights: Mapping[str, float], *, limit: int) -> list[int]:
-    """Ids of up to `limit` passages that hold any of the terms: the greatest sum of weights first, then the newest.
-
-    All are the entity's own: no token stands for a term of another.
-    """
+async def postings(conn: Connection, entity: Entity, terms: Iterable[str]) -> Posted:
+    """Which of the entity's passages hold the terms. No token stands for a term of another."""
     scope = scope_token(entity)
-    weighted = json.dumps([[f'"{token(scope, term)}"', weight] for term, weight in weights.items()])
-    return [int(row["id"]) for row in await conn.all("text_index_matches", weighted=weighted, limit=limit)]
+    by_token = {f'"{token(scope, term)}"': term for term in terms}
+    rows = await conn.all("text_index_postings", tokens=json.dumps(list(by_token)), most=_MOST_POSTINGS)
+    found = {by_token[row["token"]]: row for row in rows}
+    return Posted(
+        {term: int(found[term]["passages"]) if term in found else 0 for term in by_token.values()},
+        {term: np.array(json.loads(row["ids"]), np.int64) for term, row in found.items() if row["ids"]},
+    )
 
 
 async def optimize_text(conn: Connection) -> None:

@@ -266,11 +266,6 @@ DELETE FROM vectors WHERE tenant = :tenant AND entity = :entity AND passage_id =
 -- Remove all vectors of an entity.
 DELETE FROM vectors WHERE tenant = :tenant AND entity = :entity;
 
--- name: vectors_of_model
--- All vectors of an entity that one model made.
-SELECT passage_id, vector FROM vectors
-WHERE tenant = :tenant AND entity = :entity AND model = :model AND dimensions = :dimensions;
-
 -- name: vectors_models
 -- The models whose vectors are stored. Each is found by the one before it: to group all passages would read them all.
 WITH RECURSIVE m (model) AS (

@@ -178,14 +178,27 @@ INSERT INTO passage_index (passage_index) VALUES ('optimize');
 SELECT j.value AS token, (SELECT count(*) FROM passage_index WHERE passage_index MATCH j.value) AS passages
 FROM json_each(:tokens) j;
 
--- name: text_index_matches
--- Passages with any of the tokens (a JSON array of [quoted token, weight]): the greatest sum of weights first, then the newest.
-SELECT x.rowid AS id
-FROM json_each(:weighted) j
-CROSS JOIN passage_index x ON x.passage_index MATCH json_extract(j.value, '$[0]')
-GROUP BY x.rowid
-ORDER BY sum(json_extract(j.value, '$[1]')) DESC, x.rowid DESC
-LIMIT :limit;
+-- name: text_index_postings
+-- In how many passages each token (a JSON array of quoted tokens) occurs; and in which, for the rarest that occur in
+-- at most so many together. Of a rarest one that occurs in more: in which of the newest.
+WITH counted AS MATERIALIZED (
+    SELECT j.key AS place, j.value AS token,
+        (SELECT count(*) FROM passage_index WHERE passage_index MATCH j.value) AS passages
+    FROM json_each(:tokens) j
+), added AS MATERIALIZED (
+    SELECT token, passages,
+        sum(passages) OVER (ORDER BY passages, place ROWS UNBOUNDED PRECEDING) AS together
+    FROM counted WHERE passages > 0
+)
+SELECT token, passages, CASE
+    WHEN together <= :most THEN (SELECT json_group_array(rowid) FROM passage_index WHERE passage_index MATCH token)
+    WHEN together = passages THEN (
+        SELECT json_group_array(id) FROM (
+            SELECT rowid AS id FROM passage_index WHERE passage_index MATCH token ORDER BY rowid DESC LIMIT :most
+        )
+    )
+END AS ids
+FROM added;
 
 -- name: search_eligible
 -- Which of the given passages (a JSON array of ids) belong to the entity and may be proposed.
@@ -197,10 +210,11 @@ WHERE p.kind IN (SELECT value FROM json_each(:kinds))
     AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)));
 
 -- name: search_candidates
--- Everything ranking needs of the given passages (a JSON array of ids); the entity's own only.
+-- Everything ranking needs of the given passages (a JSON array of ids), in the order of a candidate's fields; the
+-- entity's own only.
 SELECT
-    p.id, p.kind, p.owner_id, p.ordinal, p.terms,
-    substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text,
+    p.id, p.kind, p.owner_id, p.ordinal,
+    substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text, p.terms,
     coalesce(t.session_id, ft.session_id, s.session_id) AS session_id,
     coalesce(t.seq, 0) AS seq,
     coalesce(t.role, replace(f.source_role, '_explicit', ''), 'assistant') AS role,
@@ -252,11 +266,24 @@ SELECT v.passage_id FROM json_each(:ids) i
 CROSS JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = i.value;
 
 -- name: vectors_of_passages
--- The vectors that one model made of the given passages (a JSON array of ids).
-SELECT v.passage_id, v.vector
+-- The vectors that one model made of the given passages (a JSON array of ids): whose they are, and all of them in one.
+SELECT json_group_array(v.passage_id) AS ids, CAST(group_concat(v.vector, '') AS BLOB) AS vectors
 FROM json_each(:ids) i
 CROSS JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = i.value
 WHERE v.model = :model AND v.dimensions = :dimensions;
+
+-- name: vectors_of_model
+-- The same of all passages of an entity, so many at a time.
+SELECT json_group_array(passage_id) AS ids, CAST(group_concat(vector, '') AS BLOB) AS vectors
+FROM vectors
+WHERE tenant = :tenant AND entity = :entity AND passage_id > :after
+    AND passage_id <= (
+        SELECT max(passage_id) FROM (
+            SELECT passage_id FROM vectors WHERE tenant = :tenant AND entity = :entity AND passage_id > :after
+            ORDER BY passage_id LIMIT :limit
+        )
+    )
+    AND model = :model AND dimensions = :dimensions;
 
 -- name: search_unembedded
 -- Passages that have no vector, the newest first, and the model that is to make it: the one their entity is searched by,
@@ -286,18 +313,14 @@ LEFT JOIN summaries s ON p.kind = 'summary' AND s.tenant = p.tenant AND s.entity
 ORDER BY i.key;
 
 -- name: search_said_at
--- Everything ranking needs of the passages of turns at the given places (a JSON array of [session id, seq]), with the
--- vectors that one model made of them.
+-- The same of the passages of turns at the given places (a JSON object: of each session id an array of places).
 SELECT
-    p.id, p.kind, p.owner_id, p.ordinal, p.terms,
-    substr(t.content, p.start + 1, p."end" - p.start) AS text,
-    t.session_id, t.seq, t.role, t.name AS speaker, t.time, 1.0 AS confidence, t.id AS turn_id, v.passage_id, v.vector
-FROM json_each(:places) j
-CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = json_extract(j.value, '$[0]')
-    AND t.seq = json_extract(j.value, '$[1]')
-CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id
-LEFT JOIN vectors v ON v.tenant = :tenant AND v.entity = :entity AND v.passage_id = p.id
-    AND v.model = :model AND v.dimensions = :dimensions;
+    p.id, p.kind, p.owner_id, p.ordinal, substr(t.content, p.start + 1, p."end" - p.start) AS text, p.terms,
+    t.session_id, t.seq, t.role, t.name AS speaker, t.time, 1.0 AS confidence, t.id AS turn_id
+FROM json_each(:places) s
+CROSS JOIN json_each(s.value) j
+CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = s.key AND t.seq = j.value
+CROSS JOIN passages p ON p.tenant = :tenant AND p.entity = :entity AND p.kind = 'turn' AND p.owner_id = t.id;
 
 -- name: vec0_loaded
 -- Whether this connection has the vector extension.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from operator import itemgetter
 from typing import get_args
 
@@ -24,7 +26,6 @@ __all__ = [
     "Unembedded",
     "add_vectors",
     "also",
-    "beside",
     "extent",
     "following",
     "gone",
@@ -37,7 +38,6 @@ __all__ = [
     "with_nearest",
 ]
 
-_MOST_POSTINGS = 5000  # read for one query; the rarest terms go first, and words that are everywhere may be left out
 _KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
 
 
@@ -45,7 +45,7 @@ _KINDS: tuple[ItemKind, ...] = ("turn", "fact", "summary")
 class Proposal:
     """The candidates for a query, with the numbers a lexical score needs."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]  # each with its cosine, where it has a vector
     passages: int  # how many the entity has
     document_frequencies: Mapping[str, int]  # in how many of them each query term occurs
     average_length: float  # terms a passage
@@ -78,10 +78,15 @@ class Matched:
     """The lexical half of a proposal."""
 
     wanted: _Wanted
-    candidates: Mapping[int, Candidate]  # the passages that hold a query term, by id; their cosines are still unknown
+    rows: Mapping[int, Row]  # the passages that hold a query term, by id, best first
+    further: Sequence[int]  # ids of others that hold other terms, not read yet
     passages: int
     document_frequencies: Mapping[str, int]
     average_length: float
+
+    def texts(self, count: int) -> list[str]:
+        """What the best so many say."""
+        return [row["text"] for row in islice(self.rows.values(), count)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,76 +183,62 @@ async def matching(
     wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
     total = extent.passages
     if total == 0:
-        return Matched(wanted, {}, 0, dict.fromkeys(terms, 0), 0.0)
-    frequencies = await index.frequencies(conn, entity, dict.fromkeys(terms))
-    ids = await _lexical(conn, wanted, frequencies, total)
-    candidates = {c.passage_id: c for c in await _candidates(conn, wanted, ids)}
-    return Matched(wanted, candidates, total, frequencies, extent.terms / total)
+        return Matched(wanted, {}, (), 0, dict.fromkeys(terms, 0), 0.0)
+    posted = await index.postings(conn, entity, dict.fromkeys(terms))
+    rows = await _rows(conn, wanted, await _lexical(conn, wanted, posted, total))
+    return Matched(wanted, rows, (), total, posted.frequencies, extent.terms / total)
 
 
-async def also(conn: Connection, matched: Matched, frequencies: Mapping[str, int], limit: int) -> Matched:
-    """With up to `limit` further passages that hold other terms, given with how many passages hold each."""
-    if not frequencies:
+async def also(conn: Connection, matched: Matched, terms: Sequence[str], limit: int) -> Matched:
+    """With up to `limit` further passages that hold other terms."""
+    if not terms:
         return matched
-    known = matched.candidates
-    wanted = replace(matched.wanted, limit=limit + len(known))
-    ids = [i for i in await _lexical(conn, wanted, frequencies, matched.passages) if i not in known][:limit]
-    more = await _candidates(conn, wanted, ids)
-    return replace(matched, candidates={**known, **{c.passage_id: c for c in more}})
+    posted = await index.postings(conn, matched.wanted.entity, terms)
+    wanted = replace(matched.wanted, limit=limit + len(matched.rows))
+    ids = [i for i in await _lexical(conn, wanted, posted, matched.passages) if i not in matched.rows]
+    return replace(matched, further=ids[:limit])
 
 
-async def with_nearest(conn: Connection, matched: Matched, vector: Vectors | None, model: str | None) -> Proposal:
-    """The second half of `propose`: what is near in meaning, and everything ranking needs of both."""
-    wanted = matched.wanted
-    known = matched.candidates
-    cosines: dict[int, float] = {}
-    if vector is not None and model is not None and matched.passages:
-        cosines = await _nearest(conn, wanted, vector, model)
-        cosines |= await vectors.cosines_of(conn, wanted.entity, vector, model, [i for i in known if i not in cosines])
-    more = await _candidates(conn, wanted, [i for i in cosines if i not in known])
-    candidates = [c.at(cosines.get(c.passage_id)) for c in (*known.values(), *more)]
-    return Proposal(tuple(candidates), matched.passages, matched.document_frequencies, matched.average_length)
+async def with_nearest(
+    conn: Connection, matched: Matched, vector: Vectors | None, model: str | None, *, beside: bool = False
+) -> Proposal:
+    """The second half of `propose`: what is near in meaning, and everything ranking needs of both.
+
+    With `beside` the passages of the turns just before and just after come with them.
+    """
+    wanted, rows = matched.wanted, dict(matched.rows)
+    seen = (vector, model) if vector is not None and model is not None and matched.passages else None
+    cosines = await _nearest(conn, wanted, *seen) if seen else {}
+    rows |= await _rows(conn, wanted, [i for i in dict.fromkeys((*matched.further, *cosines)) if i not in rows])
+    if beside:
+        places = {(row["session_id"], row["seq"]) for row in rows.values() if row["kind"] == "turn"}
+        rows |= {int(row["id"]): row for row in await _said_beside(conn, wanted.entity, places)}
+    if seen:
+        cosines |= await vectors.cosines_of(conn, wanted.entity, *seen, [i for i in rows if i not in cosines])
+    candidates = tuple(_candidate(row, cosines.get(i)) for i, row in rows.items())
+    return Proposal(candidates, matched.passages, matched.document_frequencies, matched.average_length)
 
 
-async def beside(
-    conn: Connection,
-    entity: Entity,
-    proposal: Proposal,
-    vector: Vectors | None,
-    model: str | None,
-) -> list[Candidate]:
-    """The passages of the turns beside the proposed ones that are not proposed themselves."""
-    places = {(c.session_id, c.seq) for c in proposal.candidates if c.kind == "turn" and c.session_id is not None}
-    found = await neighbours(conn, entity, sorted(places), vector=vector, model=model)
-    known = {candidate.passage_id for candidate in proposal.candidates}
-    return [candidate for candidate in found if candidate.passage_id not in known]
-
-
-async def neighbours(
-    conn: Connection,
-    entity: Entity,
-    places: Sequence[tuple[str, int]],
-    *,
-    vector: Vectors | None = None,
-    model: str | None = None,
-) -> list[Candidate]:
+async def neighbours(conn: Connection, entity: Entity, places: Iterable[tuple[str, int]]) -> list[Candidate]:
     """Passages of the turns just before and just after the given ones (session id, place)."""
-    if not places:
+    return sorted(map(_candidate, await _said_beside(conn, entity, places)))
+
+
+async def _said_beside(conn: Connection, entity: Entity, places: Iterable[tuple[str, int]]) -> list[Row]:
+    around: defaultdict[str, set[int]] = defaultdict(set)
+    for session, seq in places:
+        around[session] |= {seq - 1, seq + 1}
+    if not around:
         return []
-    around = {(session, seq + step) for session, seq in places for step in (-1, 1)}
-    width = len(vector) if vector is not None else 0
-    rows = await conn.all(
-        "search_said_at", **scoped(entity), places=json.dumps(sorted(around)), model=model, dimensions=width
-    )
-    cosines = vectors.compared(rows, vector) if vector is not None else {}
-    return sorted(_candidate(row, cosines.get(int(row["id"]))) for row in rows)
+    said = {session: sorted(around[session]) for session in sorted(around)}
+    return await conn.all("search_said_at", **scoped(entity), places=json.dumps(said))
 
 
 async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]) -> set[tuple[ItemKind, str]]:
     """Whose passages (kind and owner) are not there any more as they were when these candidates were read."""
     wanted = _Wanted(entity, _KINDS, ("current", "historical"), len(candidates))
-    now = await _candidates(conn, wanted, [candidate.passage_id for candidate in candidates])
-    there = {(candidate.passage_id, candidate.owner_id, candidate.text) for candidate in now}
+    now = await _rows(conn, wanted, [candidate.passage_id for candidate in candidates])
+    there = {(i, row["owner_id"], row["text"]) for i, row in now.items()}
     return {(c.kind, c.owner_id) for c in candidates if (c.passage_id, c.owner_id, c.text) not in there}
 
 
@@ -280,19 +271,12 @@ async def sources(conn: Connection, models: Mapping[int, str]) -> list[Unembedde
     ]
 
 
-async def _lexical(conn: Connection, wanted: _Wanted, frequencies: Mapping[str, int], total: int) -> list[int]:
+async def _lexical(conn: Connection, wanted: _Wanted, posted: index.Posted, total: int) -> list[int]:
     # The inverse document frequency of BM25, in the form that stays positive in small collections.
-    weights: dict[str, float] = {}
-    postings = 0
-    for term, n in sorted(frequencies.items(), key=lambda item: item[1]):
-        if n and (not weights or postings + n <= _MOST_POSTINGS):
-            weights[term] = math.log(1 + (total - n + 0.5) / (n + 0.5))
-            postings += n
-    if not weights:
-        return []
+    weights = {term: math.log1p((total - n + 0.5) / (n + 0.5)) for term, n in posted.frequencies.items() if n}
 
     async def best(k: int) -> list[int]:
-        return await index.matches(conn, wanted.entity, weights, limit=k)
+        return posted.best(weights, k)
 
     return await _that_may(conn, wanted, best)
 
@@ -334,10 +318,10 @@ async def _eligible(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> se
     return {int(row["id"]) for row in rows}
 
 
-async def _candidates(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> list[Candidate]:
-    """The passages that may be proposed, in the order of the ids."""
+async def _rows(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> dict[int, Row]:
+    """The passages that may be proposed, by id, in the order of the ids."""
     if not ids:
-        return []
+        return {}
     rows = await conn.all(
         "search_candidates",
         **scoped(wanted.entity),
@@ -345,14 +329,13 @@ async def _candidates(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> 
         kinds=json.dumps(wanted.kinds),
         statuses=json.dumps(wanted.statuses),
     )
-    by_id = {int(row["id"]): _candidate(row) for row in rows}
-    return [by_id[i] for i in ids if i in by_id]
+    by_id = {int(row["id"]): row for row in rows}
+    return {i: by_id[i] for i in ids if i in by_id}
 
 
-_AS_IT_IS = itemgetter(
-    "id", "kind", "owner_id", "ordinal", "text", "terms", "session_id", "seq", "role", "speaker"
-)  # the fields of a candidate, in their order, up to its time
+_COLUMNS = itemgetter(*range(13))  # the fields of a candidate, but for its cosine
 
 
 def _candidate(row: Row, cosine: float | None = None) -> Candidate:
-    return Candidate._make((*_AS_IT_IS(row), to_time(row["time"]), row["confidence"], row["turn_id"], cosine))
+    *said, time, confidence, turn_id = _COLUMNS(row)  # by place: by name it takes twice as long
+    return Candidate._make((*said, to_time(time), confidence, turn_id, cosine))

@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection, Row, Vectors
@@ -25,11 +25,14 @@ from memproxy.store.rows import scope_token, scoped
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Ids: TypeAlias = NDArray[np.int64]
 else:
     np = Lazy("numpy")
 
 _MOST_NEAREST = 4096  # the extension's own limit for k
 _REBUILD_STEP = 1000
+_SCAN_STEP = 4000  # vectors that are read at a time: 6 MB of them
 
 
 def to_blob(vector: Vectors) -> bytes:
@@ -107,25 +110,34 @@ async def nearest(conn: Connection, entity: Entity, vector: Vectors, model: str,
     if table is not None and k <= _MOST_NEAREST:
         rows = await conn.all("vec0_nearest", table=table, scope=scope_token(entity), vector=query, k=k)
         return {int(row["passage_id"]): 1.0 - float(row["distance"]) for row in rows}
-    rows = await conn.all("vectors_of_model", **scoped(entity), model=model, dimensions=len(query) // 4)
-    if not rows:
-        return {}
-    ids, cosines = _compared(rows, query)
-    if k < len(rows):
+    ids, cosines = await _every_cosine(conn, entity, query, model)
+    if k < len(ids):
         best = np.argpartition(-cosines, k - 1)[:k]
         ids, cosines = ids[best], cosines[best]
     order = np.argsort(-cosines, kind="stable")
     return dict(zip(ids[order].tolist(), cosines[order].tolist(), strict=True))
 
 
+async def _every_cosine(conn: Connection, entity: Entity, query: bytes, model: str) -> tuple[Ids, Vectors]:
+    """The passages of an entity and the cosine of each."""
+    found: list[tuple[Ids, Vectors]] = []
+    scope = {**scoped(entity), "model": model, "dimensions": len(query) // 4, "limit": _SCAN_STEP}
+    last = 0
+    while (row := await conn.one("vectors_of_model", **scope, after=last)) and row["vectors"]:
+        ids, matrix = _unpacked(row)
+        found.append((ids, np.vecdot(matrix, from_blob(query))))
+        last = int(ids.max())
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    return np.concatenate([ids for ids, _ in found]), np.concatenate([cosines for _, cosines in found])
+
+
 async def of_passages(
     conn: Connection, entity: Entity, model: str, dimensions: int, passage_ids: Sequence[int]
 ) -> dict[int, Vectors]:
     """The stored vectors of given passages; those without one of this model are left out."""
-    rows = await conn.all(
-        "vectors_of_passages", **scoped(entity), ids=json.dumps(list(passage_ids)), model=model, dimensions=dimensions
-    )
-    return {int(row["passage_id"]): from_blob(row["vector"]) for row in rows}
+    ids, matrix = await _of_passages(conn, entity, model, dimensions, passage_ids)
+    return dict(zip(ids.tolist(), matrix, strict=True))
 
 
 async def of_facts(conn: Connection, entity: Entity, model: str, dimensions: int) -> tuple[list[str], Vectors, bool]:
@@ -141,27 +153,23 @@ async def cosines_of(
     conn: Connection, entity: Entity, vector: Vectors, model: str, passage_ids: Sequence[int]
 ) -> dict[int, float]:
     """The cosines of given passages; those without a vector of this model are left out."""
-    dimensions = vector.size
+    ids, matrix = await _of_passages(conn, entity, model, vector.size, passage_ids)
+    return dict(zip(ids.tolist(), np.vecdot(matrix, from_blob(to_blob(vector))).tolist(), strict=True))
+
+
+async def _of_passages(
+    conn: Connection, entity: Entity, model: str, dimensions: int, passage_ids: Sequence[int]
+) -> tuple[Ids, Vectors]:
+    """The same as a matrix, with whose each row is."""
     ids = json.dumps(list(passage_ids))
-    return compared(
-        await conn.all("vectors_of_passages", **scoped(entity), ids=ids, model=model, dimensions=dimensions), vector
-    )
+    row = await conn.one("vectors_of_passages", **scoped(entity), ids=ids, model=model, dimensions=dimensions)
+    return _unpacked(row) if row and row["vectors"] else (np.zeros(0, np.int64), np.zeros((0, dimensions), np.float32))
 
 
-def compared(rows: Sequence[Row], vector: Vectors) -> dict[int, float]:
-    """The cosines of rows with a `passage_id` and its `vector`; those where that is None are left out."""
-    seen = [row for row in rows if row["vector"] is not None]
-    if not seen:
-        return {}
-    ids, cosines = _compared(seen, to_blob(vector))
-    return dict(zip(ids.tolist(), cosines.tolist(), strict=True))
-
-
-def _compared(rows: Sequence[Row], query: bytes) -> tuple[NDArray[np.int64], Vectors]:
-    """Ids and cosines of rows with `passage_id` and `vector`; both sides have unit length."""
-    ids = np.array([row["passage_id"] for row in rows], dtype=np.int64)
-    matrix = from_blob(b"".join(row["vector"] for row in rows)).reshape(len(rows), -1)
-    return ids, np.vecdot(matrix, from_blob(query))
+def _unpacked(row: Row) -> tuple[Ids, Vectors]:
+    """Ids of passages, and a matrix of their vectors: a value each, since a row a vector takes twice as long."""
+    ids = np.array(json.loads(row["ids"]), np.int64)
+    return ids, from_blob(row["vectors"]).reshape(len(ids), -1)
 
 
 # --- vec0 tables ---

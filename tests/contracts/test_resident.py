@@ -138,12 +138,11 @@ async def from_disk(
     asked = None if seed is None else vector(seed)
 
     async def work(conn: Connection) -> Evidence:
-        found = await search.propose(
-            conn, entity, terms=QUERY.terms, vector=asked, model=TOY.model, limit=limit, kinds=kinds
-        )
-        beside = await search.beside(conn, entity, found, asked, TOY.model)
+        extent = await search.extent(conn, entity)
+        matched = await search.matching(conn, entity, extent, terms=QUERY.terms, limit=limit, kinds=kinds)
+        found = await search.with_nearest(conn, matched, asked, TOY.model, beside=True)
         evidence = gather(
-            [*found.candidates, *beside],
+            found.candidates,
             passages=found.passages,
             document_frequencies=found.document_frequencies,
             average_length=found.average_length,
