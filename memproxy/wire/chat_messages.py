@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from memproxy.errors import NotUnderstood
@@ -42,23 +43,33 @@ def edits(text: str, additions: Sequence[Addition], kind: str | None) -> list[Sp
     """
     messages = messages_member(spans.whole_object(text))
     items, _ = spans.array_items(text, messages.start)
+    system = _system_place(text, items, kind) if any(map(_for_system, additions)) else None
+    if system is not None:  # by its number: more may be for that very message, and one message is added to once
+        additions = [replace(a, message=system) if _for_system(a) else a for a in additions]
     found = [_edit(text, items, place, addition, kind) for place, addition in by_place(additions).items()]
     return found + new_messages(items, additions, plain_message)
 
 
+def _for_system(addition: Addition) -> bool:
+    return addition.message is None and addition.role is None
+
+
 def _edit(text: str, items: Sequence[Span], place: int | None, addition: str, kind: str | None) -> Splice:
-    if place is not None:
-        targets = items[place : place + 1]
-    else:
-        roles = [string(mapping(item.value).get("role")) for item in items]
-        targets = [items[index] for index in _system_places(roles)]
-        if not targets:
-            return _new_system_message(items, addition)
-    for target in targets:
-        edit = content.append(text, target, addition, kind)
-        if edit is not None:
-            return edit
-    raise NotUnderstood("unspliceable")
+    if place is None:
+        return _new_system_message(items, addition)
+    edit = content.append(text, items[place], addition, kind) if 0 <= place < len(items) else None
+    if edit is None:
+        raise NotUnderstood("unspliceable")
+    return edit
+
+
+def _system_place(text: str, items: Sequence[Span], kind: str | None) -> int | None:
+    """The system message that takes a block; None where there is none. Raises NotUnderstood where none can take it."""
+    places = _system_places([string(mapping(item.value).get("role")) for item in items])
+    found = next((place for place in places if content.append(text, items[place], "", kind) is not None), None)
+    if places and found is None:
+        raise NotUnderstood("unspliceable")
+    return found
 
 
 def _system_places(roles: Sequence[str]) -> list[int]:

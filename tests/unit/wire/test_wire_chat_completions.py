@@ -144,6 +144,14 @@ def test_a_system_message_in_parts_gets_one_more(parts: list[Any]) -> None:
     assert got[0] == message("system", [*parts, BLOCK_PART])
 
 
+@pytest.mark.parametrize("additions", [[Addition("A", 0), Addition("B")], [Addition("B"), Addition("A", 0)]])
+def test_two_additions_meet_in_one_system_message(additions: list[Addition]) -> None:
+    words = "\n\n".join(addition.text for addition in additions)
+    for content, whole in (("", words), ("said", f"said\n\n{words}"), ([], [{"type": "text", "text": words}])):
+        sent = FORM.inject(body(message("system", content), message("user", "q")), additions)
+        assert json.loads(sent)["messages"][0]["content"] == whole
+
+
 def test_without_a_system_message_one_is_put_first() -> None:
     got = injected(body(message("user", "hi"), message("assistant", "yes")))
     assert got == [message("system", "BLOCK"), message("user", "hi"), message("assistant", "yes")]
