@@ -16,7 +16,11 @@ from memproxy.recall.lexical import K1, B, Column, Counts
 
 
 class CollectionBM25(BM25Okapi):  # type: ignore[misc]
-    """BM25Okapi over passages of a larger collection: how often each holds each term, by the term's number."""
+    """BM25Okapi over passages of a larger collection: how often each holds each term, by the term's number.
+
+    To BM25Okapi they are one document: where it looks up how often that holds a term, it gets the column of all, and so
+    scores all at once. Passage by passage takes ten times as long.
+    """
 
     def __init__(self, counts: Counts, weights: Column, lengths: Column, average_length: float) -> None:
         self._weights = weights
@@ -25,12 +29,11 @@ class CollectionBM25(BM25Okapi):  # type: ignore[misc]
         super().__init__(counts, k1=K1, b=B)
 
     def _initialize(self, corpus: Counts) -> Mapping[int, float]:
-        self.corpus_size = len(self._lengths)
+        self.corpus_size = (1, len(self._lengths))  # the shape of the scores
         self.doc_len = self._lengths
-        self.doc_freqs: list[dict[int, float]] = [{} for _ in range(self.corpus_size)]
-        terms, rows = np.nonzero(corpus)
-        for term, row, count in zip(terms.tolist(), rows.tolist(), corpus[terms, rows].tolist(), strict=True):
-            self.doc_freqs[row][term] = count
+        self.doc_freqs = [
+            {term: column.data for term, column in enumerate(corpus)}
+        ]  # an array is neither true nor false
         self.avgdl = max(self._average_length, 1.0)
         return dict(enumerate(self._weights.tolist()))
 
@@ -42,4 +45,5 @@ def rank_bm25(counts: Counts, weights: Column, lengths: Column, average_length: 
     """The same as `lexical.bm25`."""
     if not counts.size:
         return np.zeros(len(lengths))
-    return np.asarray(CollectionBM25(counts, weights, lengths, average_length).get_scores(range(len(weights))))
+    [scores] = CollectionBM25(counts, weights, lengths, average_length).get_scores(range(len(weights)))
+    return np.asarray(scores)

@@ -91,11 +91,6 @@ class Evidence:
         rows = np.asarray(kept, np.intp)
         return Evidence(self.of, self.rows[rows], self.columns[rows], self.cosines[rows])
 
-    def knowing(self, frequencies: Mapping[str, int]) -> Evidence:
-        """The same, where it has become known how many passages hold these terms."""
-        before = self.of.frequency
-        return replace(self, of=replace(self.of, frequency=lambda term: frequencies.get(term) or before(term)))
-
     def by_rank_bm25(self) -> Evidence:
         """The same, scored by rank-bm25: for the ranking itself, not for what leads to it."""
         from memproxy.recall.bm25 import rank_bm25  # loads numpy
@@ -112,8 +107,8 @@ def gather(
 ) -> Evidence:
     """Read candidates that the indexes on disk propose.
 
-    `passages`, `document_frequencies` (of the question's terms) and `average_length` (in terms) describe the whole
-    memory the candidates come from.
+    `passages`, `document_frequencies` (of the question's terms, and of those that are put there later) and
+    `average_length` (in terms) describe the whole memory the candidates come from.
     """
     candidates = sorted(candidates, key=lambda candidate: -candidate.passage_id)
     columns = Columns()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -304,30 +304,34 @@ class Recaller:
         embedder: Embedder | None,
     ) -> Evidence:
         """What the indexes say to a question, of a memory without a copy."""
-        query = question.query
-        terms, statuses = query.terms, _statuses(query)
+        query, terms = question.query, question.query.terms
         matched = await search.matching(
-            conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
+            conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=_statuses(query)
         )
+        held = dict(matched.document_frequencies)  # how many passages hold a term, of all terms that matter so far
+
+        async def count(words: Iterable[str]) -> None:
+            if unknown := [word for word in words if word not in held]:
+                held.update(await index.frequencies(conn, entity, unknown))
+
         if self._follows(extent):
             texts = matched.texts(BEST)
-            held = await index.frequencies(conn, entity, {term for text in texts for term in names_in(text)})
-            names = things(texts, terms, lambda term: held.get(term, 0), extent.passages)
+            await count({term for text in texts for term in names_in(text)})
+            names = things(texts, terms, held.__getitem__, extent.passages)
             matched = await search.also(conn, matched, names, FETCHED)
         model = embedder.info.model if embedder is not None else None
         proposal = await search.with_nearest(conn, matched, await question.vector(embedder), model, beside=True)
         evidence = gather(
             proposal.candidates,
             passages=proposal.passages,
-            document_frequencies=proposal.document_frequencies,
+            document_frequencies=held,
             average_length=proposal.average_length,
         )
         best = leading(query, evidence, self._weights)
-        words = {word for passage in best for word in passage.terms.split()[DATE_TERMS:]}
-        evidence = evidence.knowing(await index.frequencies(conn, entity, words))
+        await count({word for passage in best for word in passage.terms.split()[DATE_TERMS:]})
         texts = [candidate.text for candidate in foremost(query, evidence, self._weights)]
-        held = await index.frequencies(conn, entity, {term for text in texts for term in names_in(text)})
-        return evidence.knowing(held).by_rank_bm25()
+        await count({term for text in texts for term in names_in(text)})
+        return evidence.by_rank_bm25()
 
     def _follows(self, extent: search.Extent) -> bool:
         """Whether names lead to passages that are not proposed anyway."""

@@ -17,13 +17,15 @@ _APART = "|"  # stands between two passages; terms are letters and digits
 
 
 class Tally:
-    """Passages by their terms, like `lexical.Postings`, which costs ten times as much to make and less to ask."""
+    """Passages by their terms, like `lexical.Postings`, which costs ten times as much to make and less to ask.
+
+    Terms are told apart by their hashes: of 64 bits, and other ones in every process.
+    """
 
     def __init__(self, documents: Sequence[str]) -> None:
         words = f" {_APART} ".join(documents).split()  # in one go: a call a passage would take twice as long
-        self._numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-        self._held = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
-        apart = self._held == self._numbers.pop(_APART, -1)
+        self._held = np.fromiter(map(hash, words), np.int64, len(words))
+        apart = self._held == hash(_APART)
         self._where = np.cumsum(apart)
         self._lengths = np.bincount(self._where[~apart], minlength=len(documents)).astype(np.float64)
 
@@ -31,9 +33,8 @@ class Tally:
         """How often each row holds each term: a line a term."""
         found = np.zeros((len(terms), len(rows)))
         for line, term in zip(found, terms, strict=True):
-            if term in self._numbers:
-                there = self._where[self._held == self._numbers[term]]
-                line[:] = np.bincount(there, minlength=len(self._lengths))[rows]
+            there = self._where[self._held == hash(term)]
+            line[:] = np.bincount(there, minlength=len(self._lengths))[rows]
         return found
 
     def lengths(self, rows: Rows) -> Column:

@@ -214,7 +214,7 @@ async def with_nearest(
         places = {(row["session_id"], row["seq"]) for row in rows.values() if row["kind"] == "turn"}
         rows |= {int(row["id"]): row for row in await _said_beside(conn, wanted.entity, places)}
     if seen:
-        cosines |= await vectors.cosines_of(conn, wanted.entity, *seen, [i for i in rows if i not in cosines])
+        cosines |= await vectors.cosines_of(conn, wanted.entity, *seen, sorted(rows.keys() - cosines.keys()))
     candidates = tuple(_candidate(row, cosines.get(i)) for i, row in rows.items())
     return Proposal(candidates, matched.passages, matched.document_frequencies, matched.average_length)
 
@@ -325,7 +325,7 @@ async def _rows(conn: Connection, wanted: _Wanted, ids: Sequence[int]) -> dict[i
     rows = await conn.all(
         "search_candidates",
         **scoped(wanted.entity),
-        ids=json.dumps(list(ids)),
+        ids=json.dumps(sorted(ids)),  # as they lie in the file
         kinds=json.dumps(wanted.kinds),
         statuses=json.dumps(wanted.statuses),
     )

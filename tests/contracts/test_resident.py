@@ -141,14 +141,16 @@ async def from_disk(
         extent = await search.extent(conn, entity)
         matched = await search.matching(conn, entity, extent, terms=QUERY.terms, limit=limit, kinds=kinds)
         found = await search.with_nearest(conn, matched, asked, TOY.model, beside=True)
+        held = dict(found.document_frequencies)
         evidence = gather(
             found.candidates,
             passages=found.passages,
-            document_frequencies=found.document_frequencies,
+            document_frequencies=held,
             average_length=found.average_length,
         )
         words = {word for passage in leading(QUERY, evidence) for word in passage.terms.split()}
-        return evidence.knowing(await index_rows.frequencies(conn, entity, words))
+        held |= await index_rows.frequencies(conn, entity, words)
+        return evidence
 
     return await db.read(work)
 
