@@ -17,28 +17,30 @@ class Copies:
 
     def __init__(self) -> None:
         self._said: list[frozenset[str]] = []
-        self._terms: set[str] = set()  # of all of them
+        self._known = set(_FILLER)  # with the terms of all of them
 
     def holds(self, terms: str) -> bool:
         """Whether this was said already, near enough: it adds nothing but filler to something said.
 
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
-        new, content = _statement(terms)
-        return content <= self._terms and any(_near(new, other) for other in self._said if content <= other)
+        new = _statement(terms)
+        if not new <= self._known:  # so it is with nearly all
+            return False
+        content = new - _FILLER
+        return any(content <= other and _near(new, other) for other in self._said)
 
     def add(self, terms: str) -> None:
         """Note that this has been said."""
-        said, _ = _statement(terms)
+        said = _statement(terms)
         self._said.append(said)
-        self._terms |= said
+        self._known |= said
 
 
 @lru_cache(maxsize=2048)  # what is recalled for one question is mostly so for the next
-def _statement(terms: str) -> tuple[frozenset[str], frozenset[str]]:
-    """What a passage says, as its terms, and those of them that stand in what it may be a copy of."""
-    said = frozenset(terms.split()[DATE_TERMS:])
-    return said, said - _FILLER
+def _statement(terms: str) -> frozenset[str]:
+    """What a passage says, as its terms, without when."""
+    return frozenset(terms.split()[DATE_TERMS:])
 
 
 def _near(new: frozenset[str], said: frozenset[str]) -> bool:

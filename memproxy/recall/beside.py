@@ -5,7 +5,7 @@ A question and its answer, a story over several turns: the words of the one ofte
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memproxy.lazy import Lazy
 from memproxy.recall.columns import TURN, Mask, Table, places
@@ -67,49 +67,38 @@ def _touching(found: NDArray[np.int64]) -> tuple[Rows, Rows]:
 
 
 class Turns:
-    """Which of some rows are passages of which turn, and which of these turns touch."""
+    """Of some rows the turns that they are passages of, and what is there in the turns that touch these."""
 
     def __init__(self, rows: Table) -> None:
-        self._count = len(rows)
-        self._turns = np.flatnonzero(rows["kind"] == TURN)
-        where = places(rows)[self._turns]
+        turns = np.flatnonzero(rows["kind"] == TURN)
+        where = places(rows)[turns]
         order = np.argsort(where, kind="stable")
         ordered = where[order]
         begins = np.ones(len(ordered), np.bool_)
-        begins[1:] = ordered[1:] != ordered[:-1]
-        self._by_turn = self._turns[order]
+        np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+        self._by_turn = turns[order]
         self._begins = np.flatnonzero(begins)
-        self._where = np.empty_like(order)
-        self._where[order] = np.cumsum(begins) - 1
-        found = ordered[begins]
-        self._follows = found[1:] - found[:-1] == 1
+        before, after = _touching(ordered[self._begins])
+        turn = np.zeros(len(rows), np.intp)
+        turn[self._by_turn] = np.cumsum(begins)
+        self._before, self._after = before[turn], after[turn]
 
     def counts_beside(self, counts: Counts) -> Counts:
         """For each row how often the turns before and after hold each term: of each the passage with most of them."""
-        best = self._best(counts)
-        around = np.zeros_like(best)
-        around[:, 1:] += self._follows * best[:, :-1]
-        around[:, :-1] += self._follows * best[:, 1:]
-        return self._spread(around, 0.0)
+        before, after = self._beside(counts, 0.0)
+        return before + after
 
     def nearest_beside(self, cosines: Column) -> Column:
         """For each row the greatest cosine in the turns before and after; NaN where none is known."""
-        best = self._best(np.where(np.isnan(cosines), -np.inf, cosines)[None, :])[0]
-        before, after = np.full(len(best), -np.inf), np.full(len(best), -np.inf)
-        before[1:] = np.where(self._follows, best[:-1], -np.inf)
-        after[:-1] = np.where(self._follows, best[1:], -np.inf)
-        around = np.maximum(before, after)
-        nearest: Column = self._spread(np.where(np.isinf(around), np.nan, around)[None, :], np.nan)[0]
+        before, after = self._beside(cosines[None, :], np.nan)
+        nearest: Column = np.fmax(before[0], after[0])
         return nearest
 
-    def _best(self, values: Counts) -> Counts:
-        """The greatest value of each turn, line by line."""
-        if not len(self._turns):
-            return np.zeros((len(values), 0))
-        best: Counts = np.maximum.reduceat(values[:, self._by_turn], self._begins, axis=1)
-        return best
-
-    def _spread(self, of_turns: NDArray[Any], otherwise: float) -> Counts:
-        found = np.full((len(of_turns), self._count), otherwise)
-        found[:, self._turns] = of_turns[:, self._where]
-        return found
+    def _beside(self, values: Counts, nowhere: float) -> tuple[Counts, Counts]:
+        """Line by line the greatest value in the turn before each row's own, and in the one after."""
+        best = np.full((len(values), len(self._begins) + 1), nowhere)
+        by_turn = values.take(self._by_turn, axis=1)
+        if len(self._begins) < len(self._by_turn):
+            by_turn = np.fmax.reduceat(by_turn, self._begins, axis=1)
+        best[:, 1:] = by_turn
+        return best.take(self._before, axis=1), best.take(self._after, axis=1)

@@ -23,19 +23,19 @@ TURN, FACT = KINDS.index("turn"), KINDS.index("fact")
 NOWHERE = -1  # the session of what belongs to none, the name of whoever has none
 _LONGEST_SESSION = 40  # bits: turns of one conversation that can be told apart from the next one's
 
-_FIELDS = [
+_FIELDS = [  # the wide ones first: aligned, a column is read twice as fast
     ("passage", "i8"),
-    ("kind", "i1"),  # its place in KINDS
     ("owner", "i8"),  # numbers that stand for the ids of owners
     ("session", "i8"),  # … and of sessions
     ("seq", "i8"),
     ("speaker", "i8"),  # … and of speakers' names
-    ("own", "?"),  # the person's own words
-    ("wish", "?"),  # a standing wish of theirs
-    ("asks", "?"),  # ends in a question
     ("confidence", "f8"),
     ("chars", "i8"),
     ("day", "i8"),  # as `date.toordinal` numbers it
+    ("kind", "i1"),  # its place in KINDS
+    ("own", "?"),  # the person's own words
+    ("wish", "?"),  # a standing wish of theirs
+    ("asks", "?"),  # ends in a question
 ]
 
 
@@ -49,7 +49,7 @@ class Columns:
     """Passages as rows of numbers, in the order they were added."""
 
     def __init__(self) -> None:
-        self._held: Table = np.zeros(0, np.dtype(_FIELDS))
+        self._held: Table = np.zeros(0, np.dtype(_FIELDS, align=True))
         self._count = 0
         self.owners: dict[str, int] = {}
         self.sessions: dict[str, int] = {}
@@ -83,15 +83,15 @@ class Columns:
         session, own = candidate.session_id, candidate.role == "user"
         return (
             candidate.passage_id,
-            KINDS.index(candidate.kind),
             self.owners.setdefault(candidate.owner_id, len(self.owners)),
             NOWHERE if session is None else self.sessions.setdefault(session, len(self.sessions)),
             candidate.seq,
             self.speakers.setdefault(candidate.speaker, len(self.speakers)),
-            own,
-            own and is_standing_wish(candidate.text),
-            candidate.text.rstrip().endswith(("?", "？", "؟")),
             candidate.confidence,
             len(candidate.text),
             candidate.time.toordinal(),
+            KINDS.index(candidate.kind),
+            own,
+            own and is_standing_wish(candidate.text),
+            candidate.text.rstrip().endswith(("?", "？", "؟")),
         )

@@ -59,7 +59,11 @@ class Evidence:
     def counts(self, terms: Sequence[str]) -> Counts:
         """How often each passage holds each term: a line a term."""
         new = [term for term in terms if term not in self._lines]
-        self._lines.update(zip(new, self.of.postings.counts(new, self.rows), strict=True))
+        if new:
+            found = self.of.postings.counts(new, self.rows)
+            self._lines.update(zip(new, found, strict=True))
+            if len(new) == len(terms):
+                return found
         return np.array([self._lines[term] for term in terms]).reshape(len(terms), len(self))
 
     def weights(self, terms: Sequence[str]) -> Column:
@@ -89,7 +93,8 @@ class Evidence:
     def only(self, kept: Sequence[int] | Rows) -> Evidence:
         """These rows alone."""
         rows = np.asarray(kept, np.intp)
-        return Evidence(self.of, self.rows[rows], self.columns[rows], self.cosines[rows])
+        # `take` copies whole rows ten times as fast as an index does.
+        return Evidence(self.of, self.rows[rows], self.columns.take(rows), self.cosines[rows])
 
     def by_rank_bm25(self) -> Evidence:
         """The same, scored by rank-bm25: for the ranking itself, not for what leads to it."""

@@ -24,13 +24,12 @@ _HALF = 8.0  # the score by words that counts for half, in `linear`
 def scaled(column: Column, over: Column | None = None) -> Column:
     """Min-max over what is known (there, or in another column)."""
     known = column if over is None else over
-    known = known[~np.isnan(known)]
-    if not known.size:
-        return np.zeros(len(column))
-    low, high = known.min(), known.max()
-    if high <= low:  # all alike: a full score if there is any evidence at all
-        return np.where(np.isnan(column), 0.0, column > 0)
-    return np.where(np.isnan(column), 0.0, (column - low) / (high - low))
+    low, high = np.fmin.reduce(known, initial=np.nan), np.fmax.reduce(known, initial=np.nan)
+    if not low < high:  # all alike: a full score if there is any evidence at all
+        return np.asarray(column > 0, np.float64)
+    found: Column = (column - low) / (high - low)
+    found[np.isnan(found)] = 0.0
+    return found
 
 
 def lexical(scores: Column, fusion: Fusion) -> Column:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from memproxy.lazy import Lazy
 from memproxy.recall import fusion as fused
 from memproxy.recall.beside import Turns
-from memproxy.recall.columns import NOWHERE
 from memproxy.recall.evidence import Evidence
 from memproxy.recall.lexical import Column, foremost
 from memproxy.recall.query import Query
@@ -83,6 +82,8 @@ class Legs:
 def own_or_named(query: Query, evidence: Evidence, weights: Weights) -> tuple[str, Column]:
     """Whose words are wanted: those of the participant that is named, the person's own, or anybody's."""
     if query.named:
-        numbers = [evidence.of.columns.speakers.get(name, NOWHERE - 1) for name in query.named]
-        return "named", weights.named * np.isin(evidence.columns["speaker"], numbers).astype(np.float64)
+        speakers = evidence.of.columns.speakers
+        wanted = np.zeros(len(speakers) + 1)  # NOWHERE is the last
+        wanted[[speakers[name] for name in query.named if name in speakers]] = weights.named
+        return "named", wanted[evidence.columns["speaker"]]
     return "own", (0.0 if query.assistant else weights.own) * evidence.columns["own"].astype(np.float64)

@@ -55,19 +55,19 @@ class Postings:
 
     def frequency(self, term: str) -> int:
         """How many rows hold a term."""
-        return len(self._rows[term][0]) if term in self._rows else 0
+        held = self._rows.get(term)
+        return len(held[0]) if held is not None else 0
 
     def counts(self, terms: Sequence[str], rows: Rows) -> Counts:
         """How often each row holds each term: a line a term."""
-        found = np.zeros((len(terms), len(rows)))
-        everywhere = np.zeros(len(self))
+        found = np.zeros((len(terms), len(rows) + 1))
+        place = np.full(len(self), len(rows), np.intp)  # of each row that is asked for; all others share the last
+        place[rows] = np.arange(len(rows))
         for line, term in zip(found, terms, strict=True):
-            if term in self._rows:
-                where, counts = map(np.asarray, self._rows[term])
-                everywhere[where] = counts
-                line[:] = everywhere[rows]
-                everywhere[where] = 0
-        return found
+            held = self._rows.get(term)
+            if held is not None:
+                line[place.take(held[0])] = held[1]
+        return found[:, :-1]
 
     def lengths(self, rows: Rows) -> Column:
         """How many terms each row has."""

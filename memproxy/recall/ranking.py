@@ -62,12 +62,12 @@ def rank(
     if not len(evidence):
         return []
     profile = profile_of(manner.profile, query)
-    table = _begun(query, evidence, weights, manner)
     kept: Rows = np.arange(len(evidence))
     if floor is not None:
         kept = np.flatnonzero(related(query, evidence, floor + profile.raised))
         if not kept.size:
             return []
+    table = _begun(query, evidence, weights, manner)
     said = lift_turns(table, kept)
     table = table.only(kept if query.timeline else said)  # a turn tells when it was said, its fact when it happened
     _favour(table, query, weights)

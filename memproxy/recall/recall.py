@@ -218,7 +218,7 @@ class Recaller:
             left = RERANKED_BY * self._deadline - (time.monotonic() - question.begun)
             scored = await reranked(self._reranker, query.text, scored, left, self._metrics)
         facts = await self._whole(entity, scored)
-        if self._ages and not query.past:
+        if self._ages and facts and not query.past:
             scored = aged(scored, facts, question.now)
         standing = tuple(seen.standing)
         return Found(query, tuple(scored), standing, facts, question.now, seen.extent.revision, seen.notes)

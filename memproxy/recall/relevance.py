@@ -49,9 +49,10 @@ def related(query: Query, evidence: Evidence, floor: float) -> Mask:
     bar += GROWTH * math.log2(max(evidence.passages / SMALL_MEMORY, 1))
     covered, cosines = evidence.coverage(query.terms), evidence.cosines
     unseen = np.isnan(cosines)
-    sightless = bool(unseen.all())  # there are no vectors at all
+    farthest = np.fmin.reduce(cosines, initial=np.nan)
+    sightless = bool(np.isnan(farthest))  # there are no vectors at all
     # Without a vector, or not among the nearest, a candidate is taken to lie where the farthest of those lies.
-    strength = np.where(unseen, 0.0 if sightless else np.nanmin(cosines), cosines) + COVERAGE_WEIGHT * covered
+    strength = np.where(unseen, 0.0 if sightless else farthest, cosines) + COVERAGE_WEIGHT * covered
     impersonal = not (query.oneself or query.named or query.past or query.assistant)
     clear = (strength >= bar + IMPERSONAL * (impersonal & (covered < TOLD))) | (unseen & (covered >= COVERED))
     if not clear.any():

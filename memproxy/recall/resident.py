@@ -19,7 +19,7 @@ from memproxy.model import Candidate, EmbedderInfo, Entity, FactStatus, ItemKind
 from memproxy.recall.beside import Places
 from memproxy.recall.columns import Columns, Mask
 from memproxy.recall.evidence import Collection, Evidence
-from memproxy.recall.lexical import Postings, Rows, idf
+from memproxy.recall.lexical import Postings, Rows, foremost, idf
 from memproxy.store import search, vectors
 from memproxy.store.search import Extent
 
@@ -64,9 +64,8 @@ class Resident:
         self._postings = Postings()
         self._touching = Places(self._columns.rows)
         self._status: NDArray[np.int8] = np.zeros(0, np.int8)  # which facts may be proposed: by their place in STATUSES
-        self._unseen: dict[int, int] = {}  # passages without a vector so far: id to row
+        self._unseen: dict[int, int] = {}  # passages without a vector so far, NaN in the matrix: id to row
         self._matrix: Vectors = np.zeros((0, embedder.dimensions if embedder else 0), np.float32)
-        self._seen: Mask = np.zeros(0, np.bool_)
         self._catching_up = asyncio.Lock()
 
     def __len__(self) -> int:
@@ -101,19 +100,15 @@ class Resident:
 
     async def _see(self, conn: Connection, embedder: EmbedderInfo) -> None:
         if len(self) > len(self._matrix):
-            grown = np.zeros((max(len(self), 3 * len(self._matrix) // 2), embedder.dimensions), np.float32)
+            grown = np.full((max(len(self), 3 * len(self._matrix) // 2), embedder.dimensions), np.nan, np.float32)
             grown[: len(self._matrix)] = self._matrix
-            seen = np.zeros(len(grown), np.bool_)
-            seen[: len(self._seen)] = self._seen
-            self._matrix, self._seen = grown, seen
+            self._matrix = grown
         missing = list(self._unseen)
         for start in range(0, len(missing), STEP):
             ids = missing[start : start + STEP]
             found = await vectors.of_passages(conn, self._entity, embedder.model, embedder.dimensions, ids)
             for passage_id, vector in found.items():
-                row = self._unseen.pop(passage_id)
-                self._matrix[row] = vector
-                self._seen[row] = True
+                self._matrix[self._unseen.pop(passage_id)] = vector
 
     def match(
         self,
@@ -169,7 +164,7 @@ class Resident:
             self._postings.terms / total if total else 0.0,
             self._postings.frequency,
         )
-        return Evidence(of, rows, self._columns.rows[rows], cosines[rows].astype(np.float64))
+        return Evidence(of, rows, self._columns.rows.take(rows), cosines[rows].astype(np.float64))
 
     def _places(self, total: int) -> Places:
         """Which turns touch, among the first so many rows."""
@@ -184,9 +179,10 @@ class Resident:
         if vector is None:
             return cosines, np.zeros(0, np.intp)
         there = min(len(self._matrix), total)  # without any vector so far there is no matrix
-        cosines[:there] = np.where(self._seen[:there], np.vecdot(self._matrix[:there], vector), np.nan)
-        rows = _largest(cosines, np.flatnonzero(match.may & ~np.isnan(cosines)), match.limit)
-        return cosines, rows[np.argsort(-cosines[rows], kind="stable")[: match.limit]]
+        np.vecdot(self._matrix[:there], vector, out=cosines[:there])
+        worth = np.where(match.may & ~np.isnan(cosines), cosines, -np.inf)
+        rows = foremost(worth, match.limit)
+        return cosines, rows[worth[rows] > -np.inf]
 
 
 def _largest(values: NDArray[Any], rows: Rows, count: int) -> Rows:
