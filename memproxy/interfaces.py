@@ -100,12 +100,27 @@ class Connection(Protocol):
         """Execute a statement once for each row of parameters."""
         ...
 
+    async def in_one_go(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run work that awaits nothing but the connection it is given: cheaper than its questions one by one.
+
+        It may run on another thread, so it gives back what it found and touches nothing that others may use meanwhile.
+        Raises StoreError where it awaits something else.
+        """
+        ...
+
 
 class Database(Protocol):
-    """Transactions. One writer, several readers."""
+    """Transactions. One writer, several readers.
+
+    What `read` and `write` run is run `in_one_go` (see `Connection`).
+    """
 
     async def read(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Run work on a reader, in one snapshot. Raises StoreUnavailable."""
+        ...
+
+    async def snapshot(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """The same for work that awaits other things too, and runs on the event loop. Raises StoreUnavailable."""
         ...
 
     async def write(self, work: Callable[[Connection], Awaitable[T]]) -> T:

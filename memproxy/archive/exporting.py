@@ -149,7 +149,7 @@ async def _in_snapshot(db: Database, produce: Producer) -> AsyncIterator[bytes]:
             except TimeoutError:
                 raise StoreUnavailable("nobody took what was exported") from None
 
-    task = asyncio.ensure_future(db.read(work))
+    task = asyncio.ensure_future(db.snapshot(work))
     try:
         while not (task.done() and pieces.empty()):
             taking = asyncio.ensure_future(pieces.get())

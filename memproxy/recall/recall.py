@@ -202,7 +202,7 @@ class Recaller:
             if meanwhile is not None:
                 await self._db.read(meanwhile)
             return Found(query, ())
-        seen = await self._db.read(lambda conn: self._look(conn, entity, question, kinds, meanwhile))
+        seen = await self._db.snapshot(lambda conn: self._look(conn, entity, question, kinds, meanwhile))
         self._residents.load(entity, seen.extent)
         query, evidence, said = seen.query, seen.evidence, seen.present
         # What was never true is told at no time; what was true once, where the past is asked about.

@@ -59,7 +59,7 @@ class Residents:
             return resident if await resident.catch_up(conn, extent) else None
 
         try:
-            resident = await self._db.read(read)
+            resident = await self._db.snapshot(read)
         except StoreError:
             return  # fail open: the indexes on disk answer, or say what is wrong
         finally:

@@ -1,58 +1,54 @@
-"""A connection that runs named queries, on a thread of its own; transactions are begun and ended by its owner."""
+"""A connection whose statements run on a thread of its own: every call is a trip there and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite.core
 
-from memproxy.errors import StoreError
 from memproxy.interfaces import Row
 from memproxy.store.driver import Driver, translated
-from memproxy.store.queries import Query, load
-from memproxy.store.rows import column
+from memproxy.store.statements import Statements, at_once
+
+T = TypeVar("T")
 
 
 class _Thread(aiosqlite.core.Connection):
-    """aiosqlite's connection, with statements of which no cursor is left to be closed: that would be a second hop."""
+    """aiosqlite's thread, with one open file."""
 
-    async def changed(self, sql: str, params: Mapping[str, Any]) -> int:
-        """Execute a statement; the number of rows it changed."""
-        return int(await self._execute(self._changed, sql, params))  # type: ignore[no-untyped-call]
+    def statements(self, driver: Driver) -> Statements:
+        """What runs there."""
+        return Statements(self._conn, driver)
 
-    async def changed_by_each(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Execute a statement once for each row of parameters."""
-        await self._execute(self._each, sql, rows)  # type: ignore[no-untyped-call]
-
-    def _changed(self, sql: str, params: Mapping[str, Any]) -> int:
-        cursor = self._conn.execute(sql, params)
-        found = cursor.rowcount
-        cursor.close()
-        return found
-
-    def _each(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._conn.executemany(sql, rows).close()
+    async def trip(self, work: Callable[[], T]) -> T:
+        """Call a function on the thread; what it returned, or raised."""
+        result: T = await self._execute(work)  # type: ignore[no-untyped-call]
+        return result
 
 
 class SqliteConnection:
-    """One SQLite connection on a thread of its own. Implements `interfaces.Connection`."""
+    """One SQLite connection on a thread of its own. Implements `interfaces.Connection`.
 
-    def __init__(self, raw: _Thread, driver: Driver) -> None:
-        self._raw = raw
+    A trip wakes two threads, which cost more than most queries. So whatever asks more than one question asks them
+    `in_one_go`; that work must not touch what belongs to the event loop: it gives back what it found.
+    """
+
+    def __init__(self, thread: _Thread, driver: Driver) -> None:
+        self._thread = thread
         self._driver = driver
-        self._queries = load("sqlite")
+        self._statements = thread.statements(driver)
 
     @classmethod
     async def connect(
         cls, path: Path, driver: Driver, *, busy_timeout: float, pragmas: Sequence[str] = ()
     ) -> SqliteConnection:
         """Open the file and set up the connection. Raises StoreError or StoreUnavailable."""
-        raw = _Thread(lambda: driver.connect(path, busy_timeout=busy_timeout), 64)
+        thread = _Thread(lambda: driver.connect(path, busy_timeout=busy_timeout), 64)
         with translated(driver.module):
-            await raw
-        connection = cls(raw, driver)
+            await thread
+        connection = cls(thread, driver)
         try:
             for pragma in pragmas:
                 await connection.execute(f"PRAGMA {pragma}")
@@ -64,66 +60,51 @@ class SqliteConnection:
     async def close(self) -> None:
         """Close the file and end the thread. A second call does nothing."""
         with translated(self._driver.module):
-            await self._raw.close()
+            await self._thread.close()
 
-    # --- named queries (interfaces.Connection) ---
+    async def in_one_go(self, work: Callable[[Statements], Awaitable[T]]) -> T:
+        """Run work in one trip. It may await nothing but the connection it is given: raises StoreError where it does.
 
-    async def all(self, query: str, **params: Any) -> list[Row]:
-        """Every row of a query."""
-        return await self.execute(self._sql(query, params), _columns(params))
-
-    async def one(self, query: str, **params: Any) -> Row | None:
-        """The first row, or None."""
-        rows = await self.all(query, **params)
-        return rows[0] if rows else None
-
-    async def run(self, query: str, **params: Any) -> int:
-        """Execute a statement; the number of rows it changed."""
-        sql = self._sql(query, params)
+        If the caller is cancelled, the work goes on, and what comes after it waits; see `abandon`.
+        """
         with translated(self._driver.module):
-            return max(await self._raw.changed(sql, _columns(params)), 0)
+            return await self._thread.trip(lambda: at_once(work(self._statements)))
 
-    async def many(self, query: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Execute a statement once for each row of parameters. Nothing happens for no rows."""
-        if not rows:
-            return
-        sql = self._sql(query, rows[0])
-        with translated(self._driver.module):
-            await self._raw.changed_by_each(sql, [_columns(row) for row in rows])
-
-    def _sql(self, name: str, params: Mapping[str, Any]) -> str:
-        found: Query | None = self._queries.get(name)
-        if found is None:
-            raise StoreError(f"no query is called {name}")
-        return found.text(params)
-
-    # --- for the owner of the connection: transactions, pragmas, schema ---
+    def abandon(self) -> None:
+        """Make what is running now, if anything, fail at its next statement; all fail from now on until `roll_back`."""
+        self._statements.abandon()
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open; SQLite ends one by itself when its disk fails."""
-        return self._raw.in_transaction
+        """Whether a transaction is open."""
+        return self._statements.in_transaction
+
+    # --- one statement a trip ---
+
+    async def all(self, query: str, **params: Any) -> list[Row]:
+        """Every row of a query."""
+        return await self.in_one_go(lambda here: here.all(query, **params))
+
+    async def one(self, query: str, **params: Any) -> Row | None:
+        """The first row, or None."""
+        return await self.in_one_go(lambda here: here.one(query, **params))
+
+    async def run(self, query: str, **params: Any) -> int:
+        """Execute a statement; the number of rows it changed."""
+        return await self.in_one_go(lambda here: here.run(query, **params))
+
+    async def many(self, query: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute a statement once for each row of parameters. Nothing happens for no rows."""
+        await self.in_one_go(lambda here: here.many(query, rows))
 
     async def execute(self, sql: str, params: Any = ()) -> list[Row]:
-        """Run one statement of SQL text: transactions, pragmas."""
-        with translated(self._driver.module):
-            rows: Any = await self._raw.execute_fetchall(sql, params)  # dicts: see Driver.connect
-            return list(rows)
+        """Run one statement of SQL text: pragmas, schema."""
+        return await self.in_one_go(lambda here: here.execute(sql, params))
 
     async def script(self, sql: str) -> None:
         """Run statements that end their own transaction: migrations."""
-        with translated(self._driver.module):
-            await self._raw.executescript(sql)
+        await self.in_one_go(lambda here: here.script(sql))
 
     async def roll_back(self) -> None:
         """Undo the open transaction, if there is one."""
-        if self.in_transaction:
-            await self.execute("ROLLBACK")
-
-    async def interrupt(self) -> None:
-        """Make the statement that is running now, if any, fail."""
-        await self._raw.interrupt()
-
-
-def _columns(params: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: column(value) for name, value in params.items()}
+        await self.in_one_go(Statements.roll_back)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from memproxy.errors import StoreError
 from memproxy.interfaces import Connection
 from memproxy.store.connection import SqliteConnection
+from memproxy.store.statements import Statements
 
 T = TypeVar("T")
 
 
 class Readers:
-    """The pool. A caller that leaves early (a deadline) does not wait for the query it abandons."""
+    """The pool. A caller that leaves early (a deadline) does not wait for the query it abandons.
+
+    The transaction of a snapshot is ended whatever happens: an open one would hold the WAL. The next begins at once; it
+    sees nothing (and holds nothing) until it is read in.
+    """
 
     def __init__(self, connections: Sequence[SqliteConnection]) -> None:
         self._connections = tuple(connections)
@@ -23,17 +29,36 @@ class Readers:
             self._idle.put_nowait(connection)
         self._ending: set[asyncio.Task[None]] = set()
 
-    async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Run the work in one read transaction, which is ended whatever happens: an open one would hold the WAL.
+    async def read(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run work that awaits nothing but its connection, in one trip and one snapshot."""
 
-        Nobody waits for the end, nor for the beginning of the next: the connection is lent again after it, with a
-        transaction that sees nothing (and holds nothing) until it is read in.
-        """
+        async def transaction(here: Statements) -> T:
+            await _begin(here)
+            try:
+                return await here.in_one_go(work)
+            finally:
+                await _renew(here)
+
+        conn = await self._idle.get()
+        there = True
+        try:
+            return await conn.in_one_go(transaction)
+        except asyncio.CancelledError:
+            there = False
+            raise
+        finally:
+            if there:
+                self._idle.put_nowait(conn)
+            else:
+                self._end_later(conn, abandoned=True)
+
+    async def snapshot(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run work that may await anything, in one snapshot. Nobody waits for its end."""
         conn = await self._idle.get()
         abandoned = True
         try:
             if not conn.in_transaction:
-                await conn.execute("BEGIN")
+                await conn.in_one_go(_begin)
             result = await work(conn)
             abandoned = False
             return result
@@ -48,18 +73,25 @@ class Readers:
             await connection.close()
 
     def _end_later(self, conn: SqliteConnection, abandoned: bool) -> None:
-        task = asyncio.create_task(self._end(conn, abandoned), name="memproxy-store-reader")
+        if abandoned:  # whatever still runs is of no use to anybody
+            conn.abandon()
+        task = asyncio.create_task(self._end(conn), name="memproxy-store-reader")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    async def _end(self, conn: SqliteConnection, abandoned: bool) -> None:
+    async def _end(self, conn: SqliteConnection) -> None:
         try:
-            if abandoned:  # whatever still runs is of no use to anybody
-                await conn.interrupt()
-                await conn.execute("SELECT 1")  # after what is still queued: BEGIN may be, and nobody would see it yet
-            await conn.roll_back()
-            await conn.execute("BEGIN")
-        except StoreError:
-            pass  # the connection is broken; its next user is told so
+            await conn.in_one_go(_renew)
         finally:
             self._idle.put_nowait(conn)
+
+
+async def _begin(here: Statements) -> None:
+    if not here.in_transaction:
+        await here.execute("BEGIN")
+
+
+async def _renew(here: Statements) -> None:
+    with suppress(StoreError):  # the connection is broken; its next user is told so
+        await here.roll_back()
+        await here.execute("BEGIN")

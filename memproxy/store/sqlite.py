@@ -104,16 +104,21 @@ class SqliteDatabase:
         return StoreInfo(self._path, self._driver.name, version, vectors, self._driver.why)
 
     async def read(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Run work on a reader, in one snapshot. Raises StoreUnavailable."""
-        await self._follow_file()
-        if self._readers is None:
-            raise StoreUnavailable("the database is closed")
-        return await self._readers.run(work)
+        """Run work on a reader, in one snapshot. Work awaits nothing but its connection, as in `write`.
+
+        Raises StoreUnavailable.
+        """
+        return await (await self._reading()).read(work)
+
+    async def snapshot(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """The same for work that awaits other things too: each question is a trip by itself, or `in_one_go`."""
+        return await (await self._reading()).snapshot(work)
 
     async def write(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Run work on the writer; returns once it is committed (durable). An exception in work undoes only that work.
 
-        Work must await nothing but its connection: everybody else's writes wait for it. Raises StoreUnavailable.
+        Work awaits nothing but its connection, and runs on that connection's thread: what it touches besides is its
+        own. Raises StoreUnavailable, and StoreError for work that awaits something else.
         """
         return await self._writer.submit(work)
 
@@ -143,6 +148,12 @@ class SqliteDatabase:
         if self._connection is None:
             raise StoreUnavailable("the database is closed")
         return self._connection
+
+    async def _reading(self) -> Readers:
+        await self._follow_file()
+        if self._readers is None:
+            raise StoreUnavailable("the database is closed")
+        return self._readers
 
     async def _follow_file(self) -> None:
         """Notice that the file was moved away or put back; SQLite would go on writing to the one nobody can find.

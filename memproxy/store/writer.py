@@ -1,14 +1,15 @@
 """The one writer: works that wait at the same moment share a transaction and its durable commit.
 
-Each work runs in its own savepoint, so that an exception undoes that work and no other. A caller learns of success only
-after the commit.
+All of it is one trip to the connection's thread. Each work runs in its own savepoint there, so that an exception undoes
+that work and no other. A caller learns of success only after the commit.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 from memproxy.errors import StoreError, StoreUnavailable
 from memproxy.interfaces import Connection
 from memproxy.store.connection import SqliteConnection
+from memproxy.store.statements import Statements
 
 T = TypeVar("T")
 Work = Callable[[Any], Awaitable[Any]]
@@ -29,16 +31,19 @@ class _Ticket:
     done: asyncio.Future[Any]
     alone: bool = False  # outside any transaction
     result: Any = None
+    error: BaseException | None = None  # the work's own
 
-    def fail(self, error: BaseException) -> None:
-        if isinstance(error, asyncio.CancelledError):
-            self.done.cancel()
-        elif not self.done.done():
-            self.done.set_exception(error)
-
-    def succeed(self) -> None:
-        if not self.done.done():
+    def settle(self, lost: StoreError | None = None) -> None:
+        """Tell the caller what became of the work; `lost` is why the whole transaction came to nothing."""
+        error = self.error or (lost and type(lost)(str(lost)))
+        if self.done.done():  # the caller has gone
+            return
+        if error is None:
             self.done.set_result(self.result)
+        elif isinstance(error, asyncio.CancelledError):
+            self.done.cancel()
+        else:
+            self.done.set_exception(error)
 
 
 class _TransactionLost(Exception):
@@ -94,74 +99,37 @@ class Writer:
                     self._wake.clear()
         finally:
             self._closing = True
-            self._refuse(len(self._waiting), StoreUnavailable("the database is closed"))
+            for ticket in self._waiting:
+                ticket.settle(StoreUnavailable("the database is closed"))
+            self._waiting.clear()
 
     async def _run_alone(self, ticket: _Ticket) -> None:
         try:
             ticket.result = await ticket.work(await self._connection())
         except BaseException as error:  # handed to the caller whose work it was
             if _being_stopped():
-                ticket.fail(StoreUnavailable("the database is closing"))
+                ticket.settle(StoreUnavailable("the database is closing"))
                 raise
-            ticket.fail(error)
-        else:
-            ticket.succeed()
+            ticket.error = error
+        ticket.settle()
 
     async def _run_batch(self) -> None:
         size = sum(1 for _ in takewhile(lambda ticket: not ticket.alone, islice(self._waiting, _LARGEST_BATCH)))
+        tickets = [self._waiting.popleft() for _ in range(size)]
+        lost: StoreError | None = StoreUnavailable("the database is closing")  # unless something else becomes of it
         try:
             conn = await self._connection()
-            await conn.execute("BEGIN IMMEDIATE")
-        except StoreError as error:
-            self._refuse(size, error)
-            return
-        begun: list[_Ticket] = []
-        try:
-            for _ in range(size):
-                ticket = self._waiting.popleft()
-                if not ticket.done.done():  # else its caller has gone
-                    begun.append(ticket)
-                    if not await self._attempt(conn, ticket):
-                        begun.pop()
-            await conn.execute("COMMIT")
-        except (StoreError, _TransactionLost) as error:
-            await _abandon(conn)
-            _fail(begun, f"nothing was written: {error}")
-        except BaseException:  # the event loop is being torn down: leave no transaction and no caller behind
-            _fail(begun, "the database is closing")
-            await _abandon(conn)
-            raise
-        else:
-            for ticket in begun:
-                ticket.succeed()
-
-    async def _attempt(self, conn: SqliteConnection, ticket: _Ticket) -> bool:
-        """Run one work in its savepoint; whether it has something to commit."""
-        await conn.execute("SAVEPOINT work")
-        try:
-            ticket.result = await ticket.work(conn)
-        except BaseException as error:  # undone whatever it is, and handed to the caller whose work it was
-            if _being_stopped():
+            try:
+                await conn.in_one_go(lambda here: _transaction(here, tickets))
+            except asyncio.CancelledError:  # the event loop is being torn down: leave no transaction behind
+                conn.abandon()
                 raise
-            if not conn.in_transaction:
-                raise _TransactionLost(str(error)) from error
-            await conn.execute("ROLLBACK TO work")
-            await conn.execute("RELEASE work")
-            ticket.fail(error)
-            return False
-        if not conn.in_transaction:
-            raise _TransactionLost("the transaction ended early")
-        await conn.execute("RELEASE work")
-        return True
-
-    def _refuse(self, count: int, error: StoreError) -> None:
-        for _ in range(count):
-            self._waiting.popleft().fail(type(error)(str(error)))
-
-
-def _fail(tickets: list[_Ticket], message: str) -> None:
-    for ticket in tickets:
-        ticket.fail(StoreUnavailable(message))
+            lost = None
+        except StoreError as error:
+            lost = error
+        finally:
+            for ticket in tickets:
+                ticket.settle(lost)
 
 
 def _being_stopped() -> bool:
@@ -169,10 +137,36 @@ def _being_stopped() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def _abandon(conn: SqliteConnection) -> None:
+async def _transaction(here: Statements, tickets: Sequence[_Ticket]) -> None:
+    """Run works and commit them, on the connection's thread. Raises StoreError where nothing was written."""
+    await here.execute("BEGIN IMMEDIATE")
     try:
-        await conn.roll_back()
-    except StoreError:
-        # The disk that failed the commit may fail the rollback too. Then BEGIN fails as well, and every caller hears
-        # StoreUnavailable until the connection is replaced.
-        return
+        for ticket in tickets:
+            if not ticket.done.done():  # else its caller has gone
+                await _attempt(here, ticket)
+        await here.execute("COMMIT")
+    except BaseException as error:  # whatever it is: no transaction may stay open
+        await _abandon(here)
+        raise StoreUnavailable(f"nothing was written: {error}") from error
+
+
+async def _attempt(here: Statements, ticket: _Ticket) -> None:
+    """Run one work in its savepoint; what it came to is noted."""
+    await here.execute("SAVEPOINT work")
+    try:
+        ticket.result = await here.in_one_go(ticket.work)
+    except BaseException as error:  # undone whatever it is, and handed to the caller whose work it was
+        if not here.in_transaction:
+            raise _TransactionLost(str(error)) from error
+        ticket.error = error
+        await here.execute("ROLLBACK TO work")
+    if not here.in_transaction:
+        raise _TransactionLost("the transaction ended early")
+    await here.execute("RELEASE work")
+
+
+async def _abandon(here: Statements) -> None:
+    # The disk that failed the commit may fail the rollback too. Then BEGIN fails as well, and every caller hears
+    # StoreUnavailable until the connection is replaced.
+    with suppress(StoreError):
+        await here.roll_back()

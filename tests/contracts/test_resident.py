@@ -124,7 +124,7 @@ async def from_memory(
         match = resident.match(QUERY.terms, limit, kinds)
         return resident.propose(match, None if seed is None else vector(seed) / np.linalg.norm(vector(seed)))
 
-    return await db.read(work)
+    return await db.snapshot(work)
 
 
 async def from_disk(
@@ -240,9 +240,9 @@ async def test_what_is_wanted_of_each_passage_is_worked_out_before_anybody_asks(
         assert resident is not None
         return set(resident.notes.values())
 
-    assert await db.read(noted) == set(said)
+    assert await db.snapshot(noted) == set(said)
     said += await db.write(say(4))
-    assert await db.read(noted) == set(said)
+    assert await db.snapshot(noted) == set(said)
 
 
 async def test_whether_anything_is_always_true_of_somebody_is_known_without_looking_for_it(db: SqliteDatabase) -> None:

@@ -62,7 +62,7 @@ async def test_a_reader_sees_one_snapshot(db: SqliteDatabase) -> None:
         await db.write(lambda writer: meta.put(writer, "n", "2"))
         return first, await meta.get(conn, "n")
 
-    assert await db.read(reads_twice) == ("1", "1")
+    assert await db.snapshot(reads_twice) == ("1", "1")
     assert await db.read(lambda conn: meta.get(conn, "n")) == "2"
 
 
@@ -73,28 +73,79 @@ async def test_a_reader_cannot_write(db: SqliteDatabase) -> None:
 
 
 async def test_a_cancelled_caller_leaves_whole_work_behind_or_none(db: SqliteDatabase) -> None:
-    begun = asyncio.Event()
+    begun, goes_on = threading.Event(), threading.Event()
 
     async def slow(conn: Connection) -> None:
         await meta.put(conn, "first", "1")
         begun.set()
-        await asyncio.sleep(0.05)
+        goes_on.wait(10)
         await meta.put(conn, "second", "1")
 
     async def never(conn: Connection) -> None:
         await meta.put(conn, "never", "1")
 
     running = asyncio.create_task(db.write(slow))
-    await begun.wait()
+    await asyncio.to_thread(begun.wait, 10)
     queued = asyncio.create_task(db.write(never))
     await asyncio.sleep(0)
     for task in (running, queued):
         task.cancel()
     await asyncio.gather(running, queued, return_exceptions=True)
+    goes_on.set()
     await db.write(lambda conn: meta.put(conn, "last", "1"))
     keys = ("first", "second", "never", "last")
     kept = [await db.read(lambda conn, k=key: meta.get(conn, k)) for key in keys]  # type: ignore[misc]
     assert kept == ["1", "1", None, "1"]
+
+
+async def test_work_that_awaits_something_else_is_refused_and_undone(db: SqliteDatabase) -> None:
+    async def waits(conn: Connection) -> None:
+        await meta.get(conn, "half")
+        await asyncio.sleep(0)
+
+    async def writes(conn: Connection) -> None:
+        await meta.put(conn, "half", "done")
+        await waits(conn)
+
+    results = await asyncio.gather(
+        db.write(writes), db.write(lambda conn: meta.put(conn, "n", "1")), db.read(waits), return_exceptions=True
+    )
+    assert [type(result) for result in results] == [StoreError, type(None), StoreError]
+    with pytest.raises(StoreError, match="await nothing but its connection"):
+        await db.snapshot(lambda conn: conn.in_one_go(waits))
+    assert await db.read(lambda conn: meta.get(conn, "half")) is None
+    assert await db.snapshot(lambda conn: conn.in_one_go(lambda here: meta.get(here, "n"))) == "1"
+
+
+async def test_the_event_loop_goes_on_while_work_runs(db: SqliteDatabase) -> None:
+    goes_on = threading.Event()
+
+    async def waits(conn: Connection) -> bool:
+        return goes_on.wait(10)
+
+    working = [asyncio.create_task(db.write(waits)), asyncio.create_task(db.read(waits))]
+    await asyncio.wait(working, timeout=0.01)
+    goes_on.set()
+    assert await asyncio.gather(*working) == [True, True]
+
+
+async def test_a_reader_that_leaves_in_the_middle_of_its_work_asks_nothing_more(db: SqliteDatabase) -> None:
+    begun, goes_on, asked = threading.Event(), threading.Event(), list[str]()
+
+    async def slow(conn: Connection) -> None:
+        await meta.get(conn, "n")
+        begun.set()
+        goes_on.wait(10)
+        await meta.get(conn, "n")
+        asked.append("again")
+
+    leaving = asyncio.create_task(db.read(slow))
+    await asyncio.to_thread(begun.wait, 10)
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    goes_on.set()
+    assert await asyncio.gather(*(db.read(lambda conn: meta.get(conn, "n")) for _ in range(6))) == [None] * 6
+    assert not asked
 
 
 async def test_a_reader_past_its_deadline_gives_its_connection_back(db: SqliteDatabase) -> None:
@@ -104,7 +155,7 @@ async def test_a_reader_past_its_deadline_gives_its_connection_back(db: SqliteDa
 
     for _ in range(12):  # more often than there are readers
         with anyio.move_on_after(0.01) as scope:
-            await db.read(stuck)
+            await db.snapshot(stuck)
         assert scope.cancelled_caught
     assert await db.read(lambda conn: meta.get(conn, "n")) is None
     await db.write(lambda conn: meta.put(conn, "n", "1"))
