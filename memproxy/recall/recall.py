@@ -303,35 +303,46 @@ class Recaller:
         kinds: Sequence[ItemKind] | None,
         embedder: Embedder | None,
     ) -> Evidence:
-        """What the indexes say to a question, of a memory without a copy."""
-        query, terms = question.query, question.query.terms
+        """What the indexes say to a question, of a memory without a copy: in two trips, before its vector and after.
+
+        What is found is weighed on the connection's thread too: somebody else may have the event loop meanwhile.
+        """
+        matched, held = await conn.in_one_go(lambda here: self._by_words(here, entity, extent, question.query, kinds))
+        vector = await question.vector(embedder)
+        model = embedder.info.model if embedder is not None else None
+
+        async def weigh(here: Connection) -> Evidence:
+            proposal = await search.with_nearest(here, matched, vector, model, beside=True)
+            evidence = gather(
+                proposal.candidates,
+                passages=proposal.passages,
+                document_frequencies=held,
+                average_length=proposal.average_length,
+            )
+            best = leading(question.query, evidence, self._weights)
+            words = {word for passage in best for word in passage.terms.split()[DATE_TERMS:]}
+            await _count(here, entity, held, words)
+            texts = [candidate.text for candidate in foremost(question.query, evidence, self._weights)]
+            await _count(here, entity, held, {term for text in texts for term in names_in(text)})
+            return evidence.by_rank_bm25()
+
+        return await conn.in_one_go(weigh)
+
+    async def _by_words(
+        self, conn: Connection, entity: Entity, extent: search.Extent, query: Query, kinds: Sequence[ItemKind] | None
+    ) -> tuple[search.Matched, dict[str, int]]:
+        """What the text index says, and how many passages hold each term that matters so far."""
+        terms, statuses = query.terms, _statuses(query)
         matched = await search.matching(
-            conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=_statuses(query)
+            conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
         )
-        held = dict(matched.document_frequencies)  # how many passages hold a term, of all terms that matter so far
-
-        async def count(words: Iterable[str]) -> None:
-            if unknown := [word for word in words if word not in held]:
-                held.update(await index.frequencies(conn, entity, unknown))
-
+        held = dict(matched.document_frequencies)
         if self._follows(extent):
             texts = matched.texts(BEST)
-            await count({term for text in texts for term in names_in(text)})
+            await _count(conn, entity, held, {term for text in texts for term in names_in(text)})
             names = things(texts, terms, held.__getitem__, extent.passages)
             matched = await search.also(conn, matched, names, FETCHED)
-        model = embedder.info.model if embedder is not None else None
-        proposal = await search.with_nearest(conn, matched, await question.vector(embedder), model, beside=True)
-        evidence = gather(
-            proposal.candidates,
-            passages=proposal.passages,
-            document_frequencies=held,
-            average_length=proposal.average_length,
-        )
-        best = leading(query, evidence, self._weights)
-        await count({word for passage in best for word in passage.terms.split()[DATE_TERMS:]})
-        texts = [candidate.text for candidate in foremost(query, evidence, self._weights)]
-        await count({term for text in texts for term in names_in(text)})
-        return evidence.by_rank_bm25()
+        return matched, held
 
     def _follows(self, extent: search.Extent) -> bool:
         """Whether names lead to passages that are not proposed anyway."""
@@ -392,6 +403,12 @@ def manner_of(settings: RecallSettings) -> Manner:
 def _statuses(query: Query) -> tuple[FactStatus, ...]:
     """The facts that may be proposed: those that hold, and of those that held only where the past is asked about."""
     return ("current", "historical") if query.past else ("current",)
+
+
+async def _count(conn: Connection, entity: Entity, held: dict[str, int], words: Iterable[str]) -> None:
+    """Find out how many passages hold each of the words, where that is not known yet."""
+    if unknown := [word for word in words if word not in held]:
+        held.update(await index.frequencies(conn, entity, unknown))
 
 
 def _worth_saying(evidence: Evidence, present: Collection[tuple[str, int]], told: Sequence[Fact]) -> list[int]:
