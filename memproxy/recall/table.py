@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,13 +47,14 @@ class Table:
         return foremost(self.score, count)
 
     def scored(self, limit: int) -> list[Scored]:
-        """The best rows, with the parts that count for each."""
+        """The best rows, each as near as it is, with the parts that count for it."""
         best = self.best(limit)
         candidates, rows = self.evidence.of.candidates, self.evidence.rows[best].tolist()
+        near = [None if math.isnan(cosine) else cosine for cosine in self.evidence.cosines[best].tolist()]
         parts, names = np.array([column[best] for column in self._parts.values()], np.float64), tuple(self._parts)
         return [
-            Scored(candidates[row], score, Reasons(names, parts, place))
-            for place, (row, score) in enumerate(zip(rows, self.score[best].tolist(), strict=True))
+            Scored(candidates[row].at(cosine), score, Reasons(names, parts, place))
+            for place, (row, cosine, score) in enumerate(zip(rows, near, self.score[best].tolist(), strict=True))
         ]
 
 

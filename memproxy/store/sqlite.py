@@ -33,7 +33,10 @@ _WRITER = (
     "journal_size_limit = 16777216",  # a WAL that once grew is cut back
     "wal_autocheckpoint = 500",  # pages: 4 MB
 )
-_READER = ("query_only = ON",)
+_READER = (
+    "query_only = ON",
+    "cache_size = -32000",  # kB: what a question to ten thousand vectors reads, which would push all else out of less
+)
 
 
 @dataclass(frozen=True, slots=True)
