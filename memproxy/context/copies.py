@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from memproxy.recall.terms import DATE_TERMS
+from memproxy.recall.terms import statement
 
 # Terms (stemmed) that may differ between two copies of one statement.
 _FILLER = frozenset("user person name call own also realli current now said say tell told mention note that".split())
@@ -24,7 +22,7 @@ class Copies:
 
         Numbers and negations must agree. Any other word of its own (hate for love) makes it a statement of its own.
         """
-        new = _statement(terms)
+        new = statement(terms)
         if not new <= self._known:  # so it is with nearly all
             return False
         content = new - _FILLER
@@ -32,15 +30,9 @@ class Copies:
 
     def add(self, terms: str) -> None:
         """Note that this has been said."""
-        said = _statement(terms)
+        said = statement(terms)
         self._said.append(said)
         self._known |= said
-
-
-@lru_cache(maxsize=2048)  # what is recalled for one question is mostly so for the next
-def _statement(terms: str) -> frozenset[str]:
-    """What a passage says, as its terms, without when."""
-    return frozenset(terms.split()[DATE_TERMS:])
 
 
 def _near(new: frozenset[str], said: frozenset[str]) -> bool:

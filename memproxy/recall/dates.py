@@ -6,6 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memproxy.lazy import Lazy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Lazy("numpy")
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -32,6 +41,7 @@ _AGO = re.compile(rf"\b{_COUNT}\s+(?P<unit>day|week|month|year)s?\s+ago\b", re.I
 _LAST = re.compile(r"\b(?:last|past|previous)\s+(?P<unit>week|month|year|night)\b", re.IGNORECASE)
 _SPELLED = {word: at for at, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _SPELLED |= {"a": 1, "an": 1}
+_EPOCH = date(1970, 1, 1).toordinal()
 _DAYS = {"night": 1, "day": 1, "week": 7, "month": 30, "year": 365}
 
 # "may" the verb: in small letters, or opening a sentence, with neither a number nor a word of time beside it.
@@ -49,12 +59,20 @@ class When:
     first: date | None = None
     last: date | None = None
 
-    def covers(self, day: date) -> bool:
-        """Whether a day fits all that is named."""
+    def covers(self, days: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """For each day, as `date.toordinal` numbers it, whether it fits all that is named."""
         if self.first is not None and self.last is not None:
-            return self.first <= day <= self.last
-        named = ((self.year, day.year), (self.month, day.month), (self.day, day.day))
-        return all(wanted is None or wanted == found for wanted, found in named)
+            return (days >= self.first.toordinal()) & (days <= self.last.toordinal())
+        dates = (days - _EPOCH).astype("datetime64[D]")
+        years, months = dates.astype("datetime64[Y]"), dates.astype("datetime64[M]")
+        fits = np.ones(len(days), np.bool_)
+        if self.year is not None:
+            fits &= years.astype(np.int64) == self.year - 1970
+        if self.month is not None:
+            fits &= (months - years).astype(np.int64) == self.month - 1
+        if self.day is not None:
+            fits &= (dates - months).astype(np.int64) == self.day - 1
+        return fits
 
 
 def dates_named(text: str, now: datetime) -> tuple[When, ...]:

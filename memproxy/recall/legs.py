@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,9 @@ from memproxy.lazy import Lazy
 from memproxy.recall import fusion as fused
 from memproxy.recall.beside import Turns
 from memproxy.recall.evidence import Evidence
-from memproxy.recall.lexical import Column, foremost
+from memproxy.recall.lexical import Column, foremost, telling
 from memproxy.recall.query import Query
-from memproxy.recall.terms import DATE_TERMS, terms
+from memproxy.recall.terms import statement, terms
 from memproxy.recall.weights import Fusion, Weights
 
 if TYPE_CHECKING:
@@ -63,19 +64,11 @@ class Legs:
         return best
 
     def feedback(self) -> Column:
-        """BM25 for the words that tell most among those that the best rows have and the question has not.
-
-        After Robertson, "On Term Selection for Query Expansion" (1990): in how many of the best, by how rare.
-        """
+        """BM25 for the words that tell most among those that the best rows have and the question has not."""
         evidence = self._evidence
-        found = Counter(
-            term
-            for row in self.leading()
-            for term in set(evidence.of.candidates[evidence.rows[row]].terms.split()[DATE_TERMS:]) - self._asked
-        )
-        known = [term for term in found if evidence.of.frequency(term) > 1]
-        worth = {term: found[term] * weight for term, weight in zip(known, evidence.weights(known), strict=True)}
-        chosen = sorted(worth, key=lambda term: (-worth[term], term))[:FEEDBACK_TERMS]
+        best = [statement(evidence.of.candidates[evidence.rows[row]].terms) for row in self.leading()]
+        found = Counter(term for said in best for term in said - self._asked)
+        chosen = telling(found, evidence.of.frequency, evidence.passages, math.inf, FEEDBACK_TERMS)
         return evidence.score(evidence.counts(chosen), evidence.weights(chosen))
 
 

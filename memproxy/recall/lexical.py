@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -73,6 +73,16 @@ class Postings:
         """How many terms each row has."""
         return np.asarray(self._lengths)[rows].astype(np.float64)
 
+    def lines(self, terms: Sequence[str]) -> dict[str, Column]:
+        """How often every row holds each term."""
+        found = {}
+        for term in terms:
+            line = found[term] = np.zeros(len(self))
+            if term in self._rows:
+                rows, counts = self._rows[term]
+                line[np.asarray(rows)] = counts
+        return found
+
     def held(self, weights: Mapping[str, float]) -> Column:
         """For every row how much the terms tell that it holds, together."""
         held = np.zeros(len(self))
@@ -80,6 +90,20 @@ class Postings:
             if term in self._rows:
                 held[np.asarray(self._rows[term][0])] += weight
         return held
+
+
+def telling(
+    found: Mapping[str, int], frequency: Callable[[str], int], passages: int, most: float, count: int
+) -> list[str]:
+    """Of terms found so many times those that tell most, `count` at most: that more than one passage holds, and no more
+    than `most`, which `frequency` tells of all `passages`.
+
+    After Robertson, "On Term Selection for Query Expansion" (1990): by how many times it was found, and how rare it is.
+    """
+    worth = {
+        term: times * idf(passages, held) for term, times in found.items() if 1 < (held := frequency(term)) <= most
+    }
+    return sorted(worth, key=lambda term: (-worth[term], term))[:count]
 
 
 def foremost(scores: Column, count: int) -> Rows:

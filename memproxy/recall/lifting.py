@@ -11,7 +11,7 @@ from memproxy.model import Candidate
 from memproxy.recall.columns import FACT, TURN
 from memproxy.recall.lexical import Rows
 from memproxy.recall.table import Table
-from memproxy.recall.terms import DATE_TERMS
+from memproxy.recall.terms import statement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,14 +50,10 @@ def _said_by(
     fact: int, source: Sequence[int], candidates: Sequence[Candidate], scores: list[float], lifted: list[float]
 ) -> bool:
     """Give a fact's score to the passage that tells it; whether the turn says all the fact's words anyway."""
-    words = _content(candidates[fact])
-    said = {i: _content(candidates[i]) for i in source}
+    words = statement(candidates[fact].terms)
+    said = {i: statement(candidates[i].terms) for i in source}
     told = max(source, key=lambda i: (len(words & said[i]), scores[i], -candidates[i].ordinal))
     more = max(scores[fact] - scores[told], 0.0)
     scores[told] += more
     lifted[told] += more
     return words <= set().union(*said.values())
-
-
-def _content(candidate: Candidate) -> set[str]:
-    return set(candidate.terms.split()[DATE_TERMS:])

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-from memproxy.recall.lexical import idf
+from memproxy.recall.lexical import telling
 from memproxy.recall.terms import terms
 
 BEST = 8  # passages whose names are followed
@@ -32,8 +32,7 @@ def things(passages: Sequence[str], asked: Collection[str], frequency: Callable[
     """
     found = Counter(term for text in passages for term in named(text) if term not in asked)
     most = max(_FEW, _MOST * total)
-    worth = {term: count * idf(total, held) for term, count in found.items() if 1 < (held := frequency(term)) <= most}
-    return sorted(worth, key=lambda term: (-worth[term], term))[:TERMS]
+    return telling(found, frequency, total, most, TERMS)
 
 
 @lru_cache(maxsize=1024)  # the best by words are mostly among the best of all

@@ -11,7 +11,6 @@ for each candidate (`evidence.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from typing import TYPE_CHECKING
 
 from memproxy.lazy import Lazy
@@ -144,9 +143,8 @@ def _favour(table: Table, query: Query, weights: Weights) -> None:
 
 def _dated(days: NDArray[np.int64], dates: Sequence[When]) -> NDArray[np.bool_]:
     """Whether something was said at a time that the question names."""
-    known, where = np.unique(days, return_inverse=True)
-    covered = [any(when.covers(date.fromordinal(day)) for when in dates) for day in known.tolist()]
-    return np.array(covered)[where]
+    covered: NDArray[np.bool_] = np.logical_or.reduce([when.covers(days) for when in dates])
+    return covered
 
 
 def _favour_sessions(table: Table, share: float) -> None:

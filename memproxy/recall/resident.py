@@ -9,8 +9,8 @@ Both answer alike, as a test holds them to.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from memproxy.interfaces import Connection, Vectors
@@ -19,7 +19,7 @@ from memproxy.model import Candidate, EmbedderInfo, Entity, FactStatus, ItemKind
 from memproxy.recall.beside import Places
 from memproxy.recall.columns import Columns, Mask
 from memproxy.recall.evidence import Collection, Evidence
-from memproxy.recall.lexical import Postings, Rows, foremost, idf
+from memproxy.recall.lexical import Column, Postings, Rows, foremost, idf
 from memproxy.store import search, vectors
 from memproxy.store.search import Extent
 
@@ -42,6 +42,7 @@ class Match:
     limit: int
     may: Mask  # for each row whether it may be proposed
     rows: Rows  # those that hold the question's terms, best first
+    lines: Mapping[str, Column]  # how often every row holds each of these terms
 
 
 class Resident:
@@ -124,7 +125,7 @@ class Resident:
         if kinds:
             may &= self._columns.of_kinds(kinds)
         rows = _largest(held, np.flatnonzero((held > 0) & may), limit)
-        return Match(limit, may, rows[np.lexsort((-rows, -held[rows]))[:limit]])
+        return Match(limit, may, rows[np.lexsort((-rows, -held[rows]))[:limit]], self._postings.lines(terms))
 
     def also(self, match: Match, terms: Sequence[str], limit: int) -> Match:
         """With up to `limit` further passages that hold other terms."""
@@ -133,7 +134,7 @@ class Resident:
         held[match.rows] = 0.0
         rows = _largest(held, np.flatnonzero((held > 0) & match.may), limit)
         more = rows[np.lexsort((-rows, -held[rows]))[:limit]]
-        return Match(match.limit, match.may, np.concatenate([match.rows, more]))
+        return replace(match, rows=np.concatenate([match.rows, more]))
 
     @property
     def speakers(self) -> frozenset[str]:
@@ -164,7 +165,8 @@ class Resident:
             self._postings.terms / total if total else 0.0,
             self._postings.frequency,
         )
-        return Evidence(of, rows, self._columns.rows.take(rows), cosines[rows].astype(np.float64))
+        lines = {term: line.take(rows) for term, line in match.lines.items()}
+        return Evidence(of, rows, self._columns.rows.take(rows), cosines[rows].astype(np.float64), lines)
 
     def _places(self, total: int) -> Places:
         """Which turns touch, among the first so many rows."""

@@ -62,6 +62,12 @@ def index_terms(text: str, speaker: str, time: datetime) -> str:
     return " ".join([*date, *terms(speaker), *found, *also])
 
 
+@lru_cache(maxsize=2048)  # what is recalled for one question is mostly so for the next
+def statement(passage: str) -> frozenset[str]:
+    """What a passage says, given its terms, and not when."""
+    return frozenset(passage.split()[DATE_TERMS:])
+
+
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a question in order, at most QUERY_TERMS of them."""
     distinct = list(dict.fromkeys(terms(text)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+import numpy as np
 import pytest
 
 from memproxy.recall.dates import When, dates_named
@@ -140,10 +141,29 @@ def test_l59_verbs_are_no_months(text: str) -> None:
 
 def test_relative_dates_are_spans_in_the_past() -> None:
     (when,) = dates_named("what did I say yesterday?", NOW)
-    assert when.covers(date(2024, 5, 9))
-    assert not when.covers(NOW.date())
+    assert covered(when, date(2024, 5, 9), NOW.date()) == [True, False]
     (ago,) = dates_named("two weeks ago", NOW)
-    assert ago.covers(date(2024, 4, 26))
+    assert covered(ago, date(2024, 4, 26)) == [True]
+
+
+@pytest.mark.parametrize(
+    ("when", "covers"),
+    [
+        (When(year=1969), [True, False, False]),
+        (When(month=12), [True, True, False]),
+        (When(2023, 12), [False, True, False]),
+        (When(day=31), [True, False, True]),
+        (When(2024, 5, 31), [False, False, True]),
+        (When(), [True, True, True]),
+    ],
+)
+def test_a_date_covers_the_days_that_fit_all_it_names(when: When, covers: list[bool]) -> None:
+    assert covered(when, date(1969, 12, 31), date(2023, 12, 1), date(2024, 5, 31)) == covers
+
+
+def covered(when: When, *days: date) -> list[bool]:
+    found: list[bool] = when.covers(np.array([day.toordinal() for day in days])).tolist()
+    return found
 
 
 def test_it_is_noticed_what_a_question_is_about() -> None:
