@@ -77,14 +77,14 @@ async def frequencies(conn: Connection, entity: Entity, terms: Iterable[str]) ->
     """In how many of the entity's passages each term occurs. Exact."""
     scope = scope_token(entity)
     by_token = {token(scope, term): term for term in terms}
-    rows = await conn.all("text_index_frequencies", tokens=json.dumps([f'"{t}"' for t in by_token]))
-    return {by_token[row["token"].strip('"')]: int(row["passages"]) for row in rows}
+    rows = await conn.all("text_index_frequencies", tokens=json.dumps(list(by_token)))
+    return {by_token[row["token"]]: int(row["passages"]) for row in rows}
 
 
 async def postings(conn: Connection, entity: Entity, terms: Iterable[str]) -> Posted:
     """Which of the entity's passages hold the terms. No token stands for a term of another."""
     scope = scope_token(entity)
-    by_token = {f'"{token(scope, term)}"': term for term in terms}
+    by_token = {token(scope, term): term for term in terms}
     rows = await conn.all("text_index_postings", tokens=json.dumps(list(by_token)), most=_MOST_POSTINGS)
     found = {by_token[row["token"]]: row for row in rows}
     return Posted(
@@ -109,6 +109,7 @@ async def complete_indexes(conn: Connection) -> None:
     """Make the indexes that are missing, or that were left stale by a program without the vector extension."""
     if await conn.one("text_index_exists") is None:
         await _build_text_index(conn)
+    await conn.run("text_index_counted")
     await vectors.complete_vector_indexes(conn)
 
 
