@@ -273,6 +273,7 @@ class Scored(NamedTuple):
     candidate: Candidate
     score: float
     reasons: Mapping[str, float]
+    cosine: float | None = None  # how near it is to the query; None as for a candidate
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class Page:
                 continue
             section, words = section_of(candidate), phrase(candidate, phrases)
             if section == PAST:
-                if summaries > 0 and (candidate.cosine is None or candidate.cosine >= self._shape.past_cosine):
+                if summaries > 0 and (item.cosine is None or item.cosine >= self._shape.past_cosine):
                     past -= self._add(item, words, PAST, None, past, waits=True)
                     summaries -= 1
                 continue

@@ -173,7 +173,7 @@ def same(memory: Evidence, disk: Evidence) -> None:
     assert len(ranks[0]) == len(ranks[1])
     for ours, theirs in zip(*ranks, strict=True):
         assert ours.score == pytest.approx(theirs.score, abs=1e-4)
-        assert ours.candidate.cosine == pytest.approx(theirs.candidate.cosine, abs=1e-5)
+        assert ours.cosine == pytest.approx(theirs.cosine, abs=1e-5)
 
 
 def alike(numbers: Any) -> list[list[bool]]:

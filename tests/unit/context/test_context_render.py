@@ -246,6 +246,12 @@ def test_summaries_keep_to_their_share_and_get_what_is_left_over() -> None:
     assert sum(item.kind == "summary" for item in alone.items) == 5
 
 
+def test_a_summary_that_is_far_from_the_question_is_not_said() -> None:
+    near, far, unseen = scored(*(candidate(f"Planned {word}", i, kind="summary") for i, word in enumerate(_WORDS[:3])))
+    block = render([near._replace(cosine=0.3), far._replace(cosine=0.29), unseen], budget_tokens=600)
+    assert {item.id for item in block.items} == {near.candidate.owner_id, unseen.candidate.owner_id}
+
+
 def test_what_was_said_earlier_goes_in_first_and_stands_last() -> None:
     earlier = [candidate(f"Turns {i}-{i + 9}: chose a {i}-metre mast", i, kind="summary") for i in (1, 11)]
     block = render(scored(candidate("otters")), budget_tokens=500, beside=Beside(session=scored(*earlier)))
