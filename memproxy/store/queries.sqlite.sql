@@ -214,19 +214,18 @@ WHERE p.kind IN (SELECT value FROM json_each(:kinds))
     AND (p.kind <> 'fact' OR f.status IN (SELECT value FROM json_each(:statuses)));
 
 -- name: search_candidates
--- Everything ranking needs of the given passages (a JSON array of ids), in the order of a candidate's fields; the
--- entity's own only.
+-- The given passages (a JSON array of ids) as candidates: an array of arrays, each with the fields in their order, and an
+-- array of their statuses. The entity's own only.
 SELECT
-    p.id, p.kind, p.owner_id, p.ordinal,
-    substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start) AS text, p.terms,
-    coalesce(t.session_id, ft.session_id, s.session_id) AS session_id,
-    coalesce(t.seq, 0) AS seq,
-    coalesce(t.role, replace(f.source_role, '_explicit', ''), 'assistant') AS role,
-    coalesce(t.name, ft.name) AS speaker,
-    coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at) AS time,
-    coalesce(f.confidence, 1.0) AS confidence,
-    coalesce(t.id, f.turn_id) AS turn_id,
-    coalesce(f.status, 'current') AS status
+    json_group_array(json_array(
+        p.id, p.kind, p.owner_id, p.ordinal,
+        substr(coalesce(t.content, f.text, s.text), p.start + 1, p."end" - p.start), p.terms,
+        coalesce(t.session_id, ft.session_id, s.session_id), coalesce(t.seq, 0),
+        coalesce(t.role, replace(f.source_role, '_explicit', ''), 'assistant'), coalesce(t.name, ft.name),
+        coalesce(t.time, f.reference_time, f.recorded_at, s.ended_at),
+        coalesce(f.confidence, 1.0), coalesce(t.id, f.turn_id)
+    )) AS candidates,
+    json_group_array(coalesce(f.status, 'current')) AS statuses
 FROM json_each(:ids) i
 CROSS JOIN passages p ON p.id = i.value AND +p.tenant = :tenant AND +p.entity = :entity
 LEFT JOIN turns t ON p.kind = 'turn' AND t.tenant = :tenant AND t.entity = :entity AND t.id = p.owner_id
@@ -319,8 +318,10 @@ ORDER BY i.key;
 -- name: search_said_at
 -- The same of the passages of turns at the given places (a JSON object: of each session id an array of places).
 SELECT
-    p.id, p.kind, p.owner_id, p.ordinal, substr(t.content, p.start + 1, p."end" - p.start) AS text, p.terms,
-    t.session_id, t.seq, t.role, t.name AS speaker, t.time, 1.0 AS confidence, t.id AS turn_id
+    json_group_array(json_array(
+        p.id, p.kind, p.owner_id, p.ordinal, substr(t.content, p.start + 1, p."end" - p.start), p.terms,
+        t.session_id, t.seq, t.role, t.name, t.time, 1.0, t.id
+    )) AS candidates
 FROM json_each(:places) s
 CROSS JOIN json_each(s.value) j
 CROSS JOIN turns t ON t.tenant = :tenant AND t.entity = :entity AND t.session_id = s.key AND t.seq = j.value
