@@ -95,6 +95,39 @@ async def test_the_rarest_words_come_first_then_the_newest(db: SqliteDatabase) -
     assert found.document_frequencies == {"red": 9, "boat": 1}
 
 
+async def test_of_words_that_are_everywhere_the_number_is_known_and_the_newest_are_found(
+    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_MOST_POSTINGS", 5)
+    await db.write(lambda conn: fill(conn, ADA, ["red boat", *[f"red car {i}" for i in range(8)], "a boat", "a tram"]))
+
+    async def posted(*terms: str) -> tuple[dict[str, int], list[str]]:
+        found = await db.read(lambda conn: index.postings(conn, ADA, terms))
+        return dict(found.frequencies), sorted(found.ids)
+
+    assert await posted("boat", "red", "tram", "zebra") == (
+        {"boat": 2, "red": 9, "tram": 1, "zebra": 0},
+        ["boat", "tram"],  # the rarest, as long as there is room
+    )
+    assert await posted("red", "zebra") == ({"red": 9, "zebra": 0}, ["red"])
+    assert texts((await ask(db, ADA, ["red"], limit=3)).candidates) == ["red car 7", "red car 6", "red car 5"]
+
+
+async def test_the_nearest_are_the_same_however_many_are_read_at_a_time(
+    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, ids = await db.write(lambda conn: fill(conn, ADA, [f"t{i}" for i in range(7)], first_seed=0))
+
+    async def nearest() -> dict[int, float]:
+        return await db.read(lambda conn: vectors.nearest(conn, ADA, direction(3), MODEL, 4))
+
+    found = await nearest()
+    assert next(iter(found)) == ids[3]
+    for step in (1, 3, 7):
+        monkeypatch.setattr(vectors, "_SCAN_STEP", step)
+        assert await nearest() == pytest.approx(found, abs=1e-6)
+
+
 async def test_terms_of_any_script_are_found_and_nothing_is_query_syntax(db: SqliteDatabase) -> None:
     said = ["迁移 移后 lib qrx", "ágnes őze", "हिन्दी", "3.11", "won't", 'and or not near "x" *']
     await db.write(lambda conn: fill(conn, ADA, said))
