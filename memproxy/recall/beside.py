@@ -59,7 +59,7 @@ class Places:
 
 def _touching(found: NDArray[np.int64]) -> tuple[Rows, Rows]:
     """Of the turns at these places, in order, the numbers of the one before and the one after each; 0 where none is."""
-    numbers, follows = np.arange(1, len(found) + 1), np.diff(found) == 1
+    numbers, follows = np.arange(1, len(found) + 1), found[1:] - found[:-1] == 1
     before, after = np.zeros(len(found) + 1, np.intp), np.zeros(len(found) + 1, np.intp)
     before[2:] = np.where(follows, numbers[:-1], 0)
     after[1:-1] = np.where(follows, numbers[1:], 0)

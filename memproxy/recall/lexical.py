@@ -60,14 +60,14 @@ class Postings:
 
     def counts(self, terms: Sequence[str], rows: Rows) -> Counts:
         """How often each row holds each term: a line a term."""
-        found = np.zeros((len(terms), len(rows) + 1))
-        place = np.full(len(self), len(rows), np.intp)  # of each row that is asked for; all others share the last
-        place[rows] = np.arange(len(rows))
+        found = np.zeros((len(terms), 1 + len(rows)))
+        place = np.zeros(len(self), np.intp)  # of each row that is asked for; all others share the first
+        place[rows] = np.arange(1, 1 + len(rows))
         for line, term in zip(found, terms, strict=True):
             held = self._rows.get(term)
             if held is not None:
                 line[place.take(held[0])] = held[1]
-        return found[:, :-1]
+        return found[:, 1:]
 
     def lengths(self, rows: Rows) -> Column:
         """How many terms each row has."""

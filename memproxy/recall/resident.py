@@ -19,7 +19,7 @@ from memproxy.model import Candidate, EmbedderInfo, Entity, FactStatus, ItemKind
 from memproxy.recall.beside import Places
 from memproxy.recall.columns import Columns, Mask
 from memproxy.recall.evidence import Collection, Evidence
-from memproxy.recall.lexical import Column, Postings, Rows, foremost, idf
+from memproxy.recall.lexical import Column, Postings, Rows, idf
 from memproxy.store import search, vectors
 from memproxy.store.search import Extent
 
@@ -178,13 +178,19 @@ class Resident:
         """Every row's cosine (NaN without a vector), and the rows that are nearest."""
         total = len(match.may)
         cosines = np.full(total, np.nan, np.float32)
-        if vector is None:
+        if vector is None or not total:
             return cosines, np.zeros(0, np.intp)
         there = min(len(self._matrix), total)  # without any vector so far there is no matrix
         np.vecdot(self._matrix[:there], vector, out=cosines[:there])
-        worth = np.where(match.may & ~np.isnan(cosines), cosines, -np.inf)
-        rows = foremost(worth, match.limit)
-        return cosines, rows[worth[rows] > -np.inf]
+        return cosines, _nearest(cosines, match.may, min(match.limit, total))
+
+
+def _nearest(cosines: Vectors, may: Mask, count: int) -> Rows:
+    """The rows of the `count` greatest cosines among those that may be, best first; among equals in their order."""
+    far = np.where(may, -cosines, np.nan)  # which comes last in any order, and is neither near nor far
+    farthest = np.fmin(np.partition(far, count - 1)[count - 1], np.inf)
+    rows = np.flatnonzero(far <= farthest)
+    return rows[np.argsort(far[rows], kind="stable")[:count]]
 
 
 def _largest(values: NDArray[Any], rows: Rows, count: int) -> Rows:
