@@ -116,6 +116,8 @@ class Page:
                 continue
             if fact is not None:
                 section, words = self._of_fact(fact, section, words, when, beside, told)
+            if len(words.words) > self.draft.room:  # each character weighs a quarter of a token, or more
+                continue
             if section == TIMELINE:  # beside the turn that tells it: that has another day
                 self.draft.take(item, words, section)
             elif not self._copies.holds(words.said) and self.draft.take(item, words, section):
