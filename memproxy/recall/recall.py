@@ -192,8 +192,9 @@ class Recaller:
         trace: list[Weighed] | None = None,
     ) -> Found:
         """What bears on a message. Without `floor` weak matches count too, as in an explicit search. `meanwhile` reads
-        in the same snapshot, while the question is being embedded, and gives the turns (session, place) that stand in
-        the request already. `trace` is given every passage that was proposed, and what became of it. Raises StoreError.
+        in the same snapshot and trip (see `Connection.in_one_go`), while the question is being embedded, and gives the
+        turns (session, place) that stand in the request already. `trace` is given every passage that was proposed, and
+        what became of it. Raises StoreError.
         """
         query = question.query
         if query.shortened:
@@ -269,9 +270,14 @@ class Recaller:
 
         What needs no vector goes first: the question is being embedded meanwhile.
         """
-        extent = await search.readable(conn, entity)
+
+        async def first(here: Connection) -> tuple[search.Extent, list[Fact], Collection[tuple[str, int]]]:
+            extent = await search.readable(here, entity)
+            standing = await self._standing.read(here, entity) if extent.standing else []
+            return extent, standing, await meanwhile(here) if meanwhile is not None else ()
+
+        extent, standing, present = await conn.in_one_go(first)
         embedder = self._embedder(entity, extent)
-        standing = await self._standing.read(conn, entity) if extent.standing else []
         question.standing.extend(standing)
         resident = await self._residents.in_step(conn, entity, extent)
         speakers = resident.speakers if resident is not None else await search.speakers(conn, entity)
@@ -283,11 +289,9 @@ class Recaller:
                 best = [candidate.text for candidate in resident.matched(match)[:BEST]]
                 names = things(best, question.query.terms, resident.frequency, extent.passages)
                 match = resident.also(match, names, FETCHED)
-            present = await meanwhile(conn) if meanwhile is not None else ()
             evidence = resident.propose(match, await question.vector(embedder))
         else:
             notes = {}
-            present = await meanwhile(conn) if meanwhile is not None else ()
             evidence = await self._on_disk(conn, entity, extent, question, kinds, embedder)
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
         turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id}) if extent.superseded else []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from memproxy.interfaces import Connection, Vectors
@@ -77,15 +78,19 @@ class Resident:
         async with self._catching_up:
             if extent.revision != self.revision or extent.passages < len(self):
                 return False
-            while len(self) < extent.passages:
-                last = self._candidates[-1].passage_id if self._candidates else 0
-                found = await search.following(conn, self._entity, last, STEP)
-                if not found:
+            embedder = self.embedder if extent.vectors_changed != self._vectors_changed else None
+            unseen = list(self._unseen) if embedder is not None else []
+            while unseen or len(self) < extent.passages:
+                lacking, last = extent.passages - len(self), self._candidates[-1].passage_id if self._candidates else 0
+                read = partial(_news, self._entity, last, min(lacking, STEP), unseen[:STEP], embedder)
+                found, seen = await conn.in_one_go(read)
+                if lacking and not found:
                     return False
+                unseen = unseen[STEP:]
                 self._add(found)
-            if self.embedder is not None and extent.vectors_changed != self._vectors_changed:
-                await self._see(conn, self.embedder)
-                self._vectors_changed = extent.vectors_changed
+                if seen:
+                    self._see(seen)
+            self._vectors_changed = extent.vectors_changed
             return True
 
     def _add(self, found: Sequence[tuple[Candidate, FactStatus]]) -> None:
@@ -99,17 +104,14 @@ class Resident:
             if self._note is not None:
                 self._note(candidate, self.notes)
 
-    async def _see(self, conn: Connection, embedder: EmbedderInfo) -> None:
+    def _see(self, seen: Mapping[int, Vectors]) -> None:
         if len(self) > len(self._matrix):
-            grown = np.full((max(len(self), 3 * len(self._matrix) // 2), embedder.dimensions), np.nan, np.float32)
+            length = max(len(self), 3 * len(self._matrix) // 2)
+            grown = np.full((length, self._matrix.shape[1]), np.nan, np.float32)
             grown[: len(self._matrix)] = self._matrix
             self._matrix = grown
-        missing = list(self._unseen)
-        for start in range(0, len(missing), STEP):
-            ids = missing[start : start + STEP]
-            found = await vectors.of_passages(conn, self._entity, embedder.model, embedder.dimensions, ids)
-            for passage_id, vector in found.items():
-                self._matrix[self._unseen.pop(passage_id)] = vector
+        for passage_id, vector in seen.items():
+            self._matrix[self._unseen.pop(passage_id)] = vector
 
     def match(
         self,
@@ -191,6 +193,17 @@ def _nearest(cosines: Vectors, may: Mask, count: int) -> Rows:
     farthest = np.fmin(np.partition(far, count - 1)[count - 1], np.inf)
     rows = np.flatnonzero(far <= farthest)
     return rows[np.argsort(far[rows], kind="stable")[:count]]
+
+
+async def _news(
+    entity: Entity, after: int, limit: int, unseen: Sequence[int], embedder: EmbedderInfo | None, conn: Connection
+) -> tuple[list[tuple[Candidate, FactStatus]], dict[int, Vectors]]:
+    """Up to `limit` passages stored after the one with this id; and an embedder's vectors of those and the unseen."""
+    found = await search.following(conn, entity, after, limit) if limit else []
+    ids = [*unseen, *(candidate.passage_id for candidate, _ in found)]
+    if embedder is None or not ids:
+        return found, {}
+    return found, await vectors.of_passages(conn, entity, embedder.model, embedder.dimensions, ids)
 
 
 def _largest(values: NDArray[Any], rows: Rows, count: int) -> Rows:
