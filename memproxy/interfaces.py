@@ -123,9 +123,10 @@ class Database(Protocol):
         """The same for work that awaits other things too, and runs on the event loop. Raises StoreUnavailable."""
         ...
 
-    async def write(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def write(self, work: Callable[[Connection], Awaitable[T]], *, within: float = 0.0) -> T:
         """Run work on the writer; returns once it is committed (durable). An exception in work undoes only that work.
 
-        Works that wait at the same time may share a commit. Raises StoreUnavailable.
+        Works that wait at the same time may share a commit, in the order in which they came; one that need not begin at
+        once, but `within` so many seconds, may wait for others. Raises StoreUnavailable.
         """
         ...

@@ -47,6 +47,8 @@ from memproxy.trust import mask_secrets
 
 log = logging.getLogger(__name__)
 
+# Seconds that what is kept of a request may wait to be written along with its exchange, where the answer comes at once.
+WITH_THE_EXCHANGE = 0.05
 REPLY_TOKENS = 512  # room kept for the answer where the client sets no limit of its own
 
 
@@ -282,7 +284,7 @@ class Composer:
         words = mask_secrets(f"{found.query.text}\n{', '.join(said)}")
         async with self._recaller.asked(words, now=ask.conversation.time, entity=ask.conversation.entity) as question:
             again = await self._recaller.find(ask.conversation.entity, question)
-        return again if len(again.scored) > len(found.scored) else found
+        return replace(again, revision=found.revision) if len(again.scored) > len(found.scored) else found
 
     async def _present(self, conn: Connection, ask: Ask) -> set[tuple[str, int]]:
         """The stored turns (session, place) that the request or what it goes on from holds: no need to recall them."""
@@ -324,7 +326,7 @@ class Composer:
         facts = [item.id for part in kept.fresh for item in part.block.items if item.kind == "fact"]
 
         async def put(conn: Connection) -> None:
-            there = await still_stored(conn, receipt.entity, kept.again)
+            there = await still_stored(conn, receipt.entity, kept.again) if kept.again else set()
             await placed.put(conn, receipt.entity, kept.fresh)
             await placed.put(
                 conn, receipt.entity, self._used(part for part in kept.again if (part.kind, part.key) in there)
@@ -338,12 +340,12 @@ class Composer:
                 if (part.kind, part.key) not in there
                 for item in part.block.items
             }
-            for kind, owner_id in lost | await hidden_since(conn, receipt, kept.found):
+            for kind, owner_id in lost | await hidden_since(conn, receipt, kept.revision, kept.found):
                 await receipts.redact(conn, receipt.entity, kind, owner_id)
             await fact_rows.count_recalled(conn, receipt.entity, facts, receipt.time)
 
         try:
-            await self._db.write(put)
+            await self._db.write(put, within=WITH_THE_EXCHANGE)
         except StoreError as error:
             log.warning("a receipt could not be stored: %s", type(error).__name__)
 

@@ -12,9 +12,12 @@ from memproxy.store import profile, search, summaries, turns
 from memproxy.store.profile import SHOWN
 
 
-async def hidden_since(conn: Connection, receipt: Receipt, found: Found | None) -> set[tuple[ItemKind, str]]:
-    """What a receipt quotes that was forgotten, corrected or removed between its recall and its being stored."""
-    if found is None:
+async def hidden_since(
+    conn: Connection, receipt: Receipt, revision: int, found: Found | None
+) -> set[tuple[ItemKind, str]]:
+    """What a receipt quotes that was forgotten, corrected or removed between its recall, when the entity's memory had
+    this revision, and its being stored."""
+    if found is None or (await search.extent(conn, receipt.entity)).revision == revision:
         return set()
     quoted = {(item.kind, item.id) for item in receipt.block.items}
     read = [s.candidate for s in found.scored if (s.candidate.kind, s.candidate.owner_id) in quoted]

@@ -117,13 +117,14 @@ class SqliteDatabase:
         """The same for work that awaits other things too: each question is a trip by itself, or `in_one_go`."""
         return await (await self._reading()).snapshot(work)
 
-    async def write(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def write(self, work: Callable[[Connection], Awaitable[T]], *, within: float = 0.0) -> T:
         """Run work on the writer; returns once it is committed (durable). An exception in work undoes only that work.
 
+        It is begun `within` so many seconds: what nobody waits for can be left until somebody else's work is committed.
         Work awaits nothing but its connection, and runs on that connection's thread: what it touches besides is its
         own. Raises StoreUnavailable, and StoreError for work that awaits something else.
         """
-        return await self._writer.submit(work)
+        return await self._writer.submit(work, within)
 
     async def scrub(self) -> bool:
         """Leave no trace of erased rows in the files; whether that was possible now.

@@ -1,7 +1,8 @@
 """The one writer: works that wait at the same moment share a transaction and its durable commit.
 
-All of it is one trip to the connection's thread. Each work runs in its own savepoint there, so that an exception undoes
-that work and no other. A caller learns of success only after the commit.
+What nobody waits for may be left until somebody else writes. All of a transaction is one trip to the connection's
+thread. Each work runs in its own savepoint there, so that an exception undoes that work and no other. A caller learns
+of success only after the commit.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ class Writer:
         self._closing = False
         self._task = asyncio.create_task(self._serve(), name="memproxy-store-writer")
 
-    async def submit(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Run the work; its result once it is committed.
+    async def submit(self, work: Callable[[Connection], Awaitable[T]], within: float = 0.0) -> T:
+        """Run the work; its result once it is committed. It may wait so many seconds for others to be committed with.
 
         If the caller is cancelled, a work that has not begun is left out; one that has begun is finished and committed.
         """
-        result: T = await self._queue(work, alone=False)
+        result: T = await self._queue(work, within=within)
         return result
 
     async def maintain(self, work: Callable[[SqliteConnection], Awaitable[T]]) -> T:
@@ -73,12 +74,16 @@ class Writer:
         result: T = await self._queue(work, alone=True)
         return result
 
-    def _queue(self, work: Callable[[Any], Awaitable[Any]], *, alone: bool) -> asyncio.Future[Any]:
+    def _queue(self, work: Work, *, alone: bool = False, within: float = 0.0) -> asyncio.Future[Any]:
         if self._closing or self._task.done():
             raise StoreUnavailable("the database is closed")
-        ticket = _Ticket(work, asyncio.get_running_loop().create_future(), alone)
+        loop = asyncio.get_running_loop()
+        ticket = _Ticket(work, loop.create_future(), alone)
         self._waiting.append(ticket)
-        self._wake.set()
+        if within:
+            loop.call_later(within, self._wake.set)
+        else:
+            self._wake.set()
         return ticket.done
 
     async def close(self) -> None:
@@ -90,13 +95,13 @@ class Writer:
     async def _serve(self) -> None:
         try:
             while self._waiting or not self._closing:
-                if self._waiting and self._waiting[0].alone:
-                    await self._run_alone(self._waiting.popleft())
-                elif self._waiting:
-                    await self._run_batch()
-                else:
-                    await self._wake.wait()
-                    self._wake.clear()
+                await self._wake.wait()
+                self._wake.clear()
+                while self._waiting:
+                    if self._waiting[0].alone:
+                        await self._run_alone(self._waiting.popleft())
+                    else:
+                        await self._run_batch()
         finally:
             self._closing = True
             for ticket in self._waiting:

@@ -54,6 +54,16 @@ async def test_works_that_wait_together_share_one_commit(db: SqliteDatabase) -> 
     assert len(done) == 50
 
 
+async def test_what_may_wait_is_committed_with_what_comes_next_and_before_it(db: SqliteDatabase) -> None:
+    waiting = asyncio.create_task(db.write(lambda conn: meta.put(conn, "n", "1"), within=600))
+    await asyncio.sleep(0)
+    assert await db.read(lambda conn: meta.get(conn, "n")) is None
+    assert await db.write(lambda conn: meta.get(conn, "n")) == "1"
+    assert waiting.done()
+    await db.write(lambda conn: meta.put(conn, "n", "2"), within=0.001)  # nothing comes next: it does not wait for ever
+    assert await db.read(lambda conn: meta.get(conn, "n")) == "2"
+
+
 async def test_a_reader_sees_one_snapshot(db: SqliteDatabase) -> None:
     await db.write(lambda conn: meta.put(conn, "n", "1"))
 
@@ -209,6 +219,7 @@ async def test_a_closed_store_says_so(driver: Driver, tmp_path: Path) -> None:
     threads = threading.active_count()
     database = await SqliteDatabase.open(tmp_path / "memory.db", driver=driver)
     waiting = [asyncio.create_task(database.write(lambda conn: meta.put(conn, "n", "1"))) for _ in range(5)]
+    waiting.append(asyncio.create_task(database.write(lambda conn: meta.put(conn, "m", "1"), within=600)))
     await asyncio.sleep(0)
     await database.close()
     await database.close()

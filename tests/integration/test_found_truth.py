@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -94,10 +95,10 @@ async def test_a_corrected_fact_ends_the_block_that_a_tool_loop_kept(world: Worl
 
 async def _together(world: World, request: Any) -> str:
     """A request that changes the memory while a chat recalls from it; what the chat's receipt says afterwards."""
-    gate = asyncio.Event()
+    gate = threading.Event()
 
     async def hold(conn: Connection) -> None:
-        await gate.wait()
+        gate.wait(30)
 
     assert world.app is not None
     holding = asyncio.create_task(world.app.parts.db.write(hold))
