@@ -73,16 +73,6 @@ class Postings:
         """How many terms each row has."""
         return np.asarray(self._lengths)[rows].astype(np.float64)
 
-    def lines(self, terms: Sequence[str]) -> dict[str, Column]:
-        """How often every row holds each term."""
-        found = {}
-        for term in terms:
-            line = found[term] = np.zeros(len(self))
-            if term in self._rows:
-                rows, counts = self._rows[term]
-                line[np.asarray(rows)] = counts
-        return found
-
     def held(self, weights: Mapping[str, float]) -> Column:
         """For every row how much the terms tell that it holds, together."""
         held = np.zeros(len(self))

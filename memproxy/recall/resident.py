@@ -9,7 +9,7 @@ Both answer alike, as a test holds them to.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
@@ -20,7 +20,7 @@ from memproxy.model import Candidate, EmbedderInfo, Entity, FactStatus, ItemKind
 from memproxy.recall.beside import Places
 from memproxy.recall.columns import Columns, Mask
 from memproxy.recall.evidence import Collection, Evidence
-from memproxy.recall.lexical import Column, Postings, Rows, idf
+from memproxy.recall.lexical import Postings, Rows, idf
 from memproxy.store import search, vectors
 from memproxy.store.search import Extent
 
@@ -43,7 +43,6 @@ class Match:
     limit: int
     may: Mask  # for each row whether it may be proposed
     rows: Rows  # those that hold the question's terms, best first
-    lines: Mapping[str, Column]  # how often every row holds each of these terms
 
 
 class Resident:
@@ -127,7 +126,7 @@ class Resident:
         if kinds:
             may &= self._columns.of_kinds(kinds)
         rows = _largest(held, np.flatnonzero((held > 0) & may), limit)
-        return Match(limit, may, rows[np.lexsort((-rows, -held[rows]))[:limit]], self._postings.lines(terms))
+        return Match(limit, may, rows[np.lexsort((-rows, -held[rows]))[:limit]])
 
     def also(self, match: Match, terms: Sequence[str], limit: int) -> Match:
         """With up to `limit` further passages that hold other terms."""
@@ -167,8 +166,7 @@ class Resident:
             self._postings.terms / total if total else 0.0,
             self._postings.frequency,
         )
-        lines = {term: line.take(rows) for term, line in match.lines.items()}
-        return Evidence(of, rows, self._columns.rows.take(rows), cosines[rows].astype(np.float64), lines)
+        return Evidence(of, rows, self._columns.rows.take(rows), cosines[rows].astype(np.float64))
 
     def _places(self, total: int) -> Places:
         """Which turns touch, among the first so many rows."""
