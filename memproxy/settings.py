@@ -199,7 +199,7 @@ class Recall(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     recency_days: Positive = 90  # … of which nothing is left after so long
     reranker: str | None = None  # a package's cross-encoder, by the name of its entry point
     decay: bool = True  # facts weigh less with age unless they matter or are said again
-    resident: Count = 20_000  # passages kept in memory, of those who spoke last; about 3 kB each
+    resident: Count = 20_000  # passages kept in memory, of those who spoke last; about 4 kB each
 
 
 class Placements(_Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
