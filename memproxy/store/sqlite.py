@@ -63,6 +63,8 @@ class SqliteDatabase:
         self._connection: SqliteConnection | None = None
         self._readers: Readers | None = None
         self._opening = asyncio.Lock()
+        self._reopening: asyncio.Task[None] | None = None
+        self._closed = False
         self._writer = Writer(self._writing_connection)
 
     @classmethod
@@ -97,6 +99,7 @@ class SqliteDatabase:
     async def close(self) -> None:
         """Finish the works that wait, then close all connections. A second call does nothing."""
         await self._writer.close()
+        self._closed = True
         async with self._opening:
             await self._close_connections()
 
@@ -167,21 +170,36 @@ class SqliteDatabase:
         identity = _identity(self._path)
         if identity is None:
             raise StoreUnavailable(f"the database file is gone: {self._path}")
-        if identity == self._identity:
+        if identity == self._identity or self._closed:
             return
+        if self._reopening is None or self._reopening.done():
+            self._reopening = asyncio.create_task(self._reopen(), name="memproxy-store-reopening")
+        await asyncio.shield(self._reopening)  # a caller with a deadline leaves it to whoever comes next
+
+    async def _reopen(self) -> None:
+        """Open what is at the path now. Where that fails (half copied, locked), the next caller tries again."""
         async with self._opening:
-            if identity != self._identity and self._identity is not None:
+            if not self._closed:
                 await self._close_connections()
                 await self._open_connections()
 
     async def _open_connections(self) -> None:
+        """All of them, or none."""
+        identity = _identity(self._path)
         writer = await self._connect((*_COMMON, *_WRITER))
-        self._connection = writer
-        await _use_wal(writer)
-        await migrate(writer)
-        await _in_transaction(writer, complete_indexes)
-        self._readers = Readers([await self._connect((*_COMMON, *_READER)) for _ in range(self._reader_count)])
-        self._identity, self._log_identity = _identity(self._path), _identity(self._log)
+        reading: list[SqliteConnection] = []
+        try:
+            await _use_wal(writer)
+            await migrate(writer)
+            await _in_transaction(writer, complete_indexes)
+            for _ in range(self._reader_count):
+                reading.append(await self._connect((*_COMMON, *_READER)))
+        except BaseException:  # cancellation too: no open file and no thread may be left behind
+            for connection in (*reading, writer):
+                await connection.close()
+            raise
+        self._connection, self._readers = writer, Readers(reading)
+        self._identity, self._log_identity = identity, _identity(self._log)
 
     async def _close_connections(self) -> None:
         readers, self._readers = self._readers, None

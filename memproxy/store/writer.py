@@ -132,6 +132,8 @@ class Writer:
             lost = None
         except StoreError as error:
             lost = error
+        except Exception as error:  # whatever else it is (no thread, no memory): later works are still to be written
+            lost = StoreUnavailable(f"nothing was written: {type(error).__name__}")
         finally:
             for ticket in tickets:
                 ticket.settle(lost)

@@ -18,7 +18,9 @@ import pytest
 from memproxy.errors import StoreError, StoreUnavailable
 from memproxy.interfaces import Connection
 from memproxy.store import meta
+from memproxy.store.connection import SqliteConnection
 from memproxy.store.sqlite import SqliteDatabase
+from memproxy.store.writer import Writer
 
 RECORD_TURNS = """
     import asyncio, sys
@@ -134,6 +136,26 @@ async def test_a_full_disk_fails_what_it_must_and_nothing_else(tmp_path: Path) -
     await db.close()
 
 
+async def test_the_writer_survives_whatever_keeps_a_connection_from_it(tmp_path: Path) -> None:
+    db = await SqliteDatabase.open(tmp_path / "memory.db")
+    trouble: list[Exception] = [OSError("no room"), RuntimeError("can't start new thread"), MemoryError()]
+
+    async def connection() -> SqliteConnection:
+        if trouble:
+            raise trouble.pop()
+        return await db._writing_connection()
+
+    writer = Writer(connection)
+    for _ in range(len(trouble)):
+        with pytest.raises(StoreUnavailable, match="nothing was written"):
+            await writer.submit(lambda conn: meta.put(conn, "lost", "1"))
+    await writer.submit(lambda conn: meta.put(conn, "key", "1"))
+    await writer.close()
+    assert await stored(db, "key")
+    assert not await stored(db, "lost")
+    await db.close()
+
+
 async def _limit_pages(db: SqliteDatabase, pages: int) -> None:
     async def limit(conn: Connection) -> None:
         await conn.execute(f"PRAGMA max_page_count = {pages}")  # type: ignore[attr-defined]
@@ -171,6 +193,45 @@ async def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
     await put(db, "new")
     assert not await stored(db, "from the first")
     assert await db.read(meta.integrity) == []
+    await db.close()
+
+
+async def test_a_file_that_could_not_be_opened_anew_is_opened_once_it_can_be(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    other = await SqliteDatabase.open(tmp_path / "other.db")
+    await put(other, "from the other")
+    await other.close()
+    db = await SqliteDatabase.open(path)
+    path.unlink()
+    path.write_bytes(b"not all of it is here yet" * 100)
+    for _ in range(2):
+        with pytest.raises(StoreError, match="not a database"):
+            await stored(db, "from the other")
+        with pytest.raises(StoreError, match="not a database"):
+            await put(db, "lost")
+    (tmp_path / "other.db").rename(path)
+    assert await stored(db, "from the other")
+    await put(db, "new")
+    assert await stored(db, "new")
+    await db.close()
+
+
+async def test_whoever_gives_up_while_a_file_is_opened_anew_leaves_it_to_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    db = await SqliteDatabase.open(path)
+    await put(db, "before")
+    await db.scrub()  # all of it is in the file itself
+    for steps in (1, 2, 5, 10, 20, 40):
+        (tmp_path / "copy.db").write_bytes(path.read_bytes())
+        (tmp_path / "copy.db").rename(path)
+        early = [asyncio.create_task(stored(db, "before")), asyncio.create_task(put(db, "early"))]
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        for task in early:
+            task.cancel()
+        await asyncio.gather(*early, return_exceptions=True)
+        assert await stored(db, "before")
+        await put(db, "after")
     await db.close()
 
 
