@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +77,10 @@ class Reasons(Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self._parts())
+
+    def items(self) -> ItemsView[str, float]:
+        """All of them, as what they were read into has them: one by one takes five times as long."""
+        return self._parts().items()
 
     def __repr__(self) -> str:
         return repr(self._parts())

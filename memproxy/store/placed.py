@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -24,7 +24,7 @@ async def put(conn: Connection, entity: Entity, parts: Iterable[Part]) -> None:
                 "key": part.key,
                 "text": part.block.text,
                 "tokens": part.block.tokens,
-                "items": msgspec.json.encode(part.block.items, enc_hook=dict).decode(),  # reasons are read as asked for
+                "items": msgspec.json.encode(part.block.items, enc_hook=_plain).decode(),
                 "used_at": part.used_at,
             }
             for part in parts
@@ -51,6 +51,11 @@ async def remove(conn: Connection, entity: Entity, parts: Iterable[Part]) -> Non
 async def prune(conn: Connection, keep_days: float, now: datetime) -> int:
     """Remove parts that no conversation has used for so long; how many."""
     return await conn.run("placed_prune", before=now - timedelta(days=keep_days))
+
+
+def _plain(reasons: Mapping[str, float]) -> dict[str, float]:
+    """Reasons are read when they are asked for, which msgspec does not do."""
+    return dict(reasons.items())
 
 
 def _part(row: Row) -> Part:

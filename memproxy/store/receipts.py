@@ -84,7 +84,7 @@ def _item_row(ordinal: int, item: BlockItem) -> dict[str, object]:
         "section": item.section,
         "text": item.text,
         "score": float(item.score),
-        "reasons": msgspec.json.encode(dict(item.reasons)).decode(),
+        "reasons": msgspec.json.encode(dict(item.reasons.items())).decode(),
     }
 
 
