@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -17,23 +17,22 @@ from memproxy.events import Metrics
 from memproxy.interfaces import Connection, Database, Embedder, Vectors
 from memproxy.model import Candidate, Entity, Fact, FactStatus, ItemKind, Scored
 from memproxy.recall.ageing import aged
-from memproxy.recall.evidence import Evidence, gather
+from memproxy.recall.evidence import Evidence
 from memproxy.recall.explaining import Weighed, weighed
 from memproxy.recall.linked import BEST, FETCHED, things
-from memproxy.recall.linked import named as names_in
+from memproxy.recall.on_disk import OnDisk
 from memproxy.recall.profiles import profile_of
 from memproxy.recall.query import Query, focus, is_small_talk, read_query
-from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, foremost, leading, rank
+from memproxy.recall.ranking import DEFAULT_WEIGHTS, Manner, Weights, rank
 from memproxy.recall.reranking import reranked, reranker_named
 from memproxy.recall.resident import Note
 from memproxy.recall.residents import Residents
 from memproxy.recall.speakers import addressed
 from memproxy.recall.standing import Standing
-from memproxy.recall.terms import DATE_TERMS
 from memproxy.settings import Recall as RecallSettings
 from memproxy.settings import Settings
 from memproxy.store import facts as fact_rows
-from memproxy.store import index, search
+from memproxy.store import search
 
 Present: TypeAlias = Callable[[Connection], Awaitable[Collection[tuple[str, int]]]]
 
@@ -292,61 +291,19 @@ class Recaller:
             evidence = resident.propose(match, await question.vector(embedder))
         else:
             notes = {}
-            evidence = await self._on_disk(conn, entity, extent, question, kinds, embedder)
+            asked = OnDisk(entity, extent, question.query, self._weights, follows=self._follows(extent))
+            evidence = await asked.propose(
+                conn,
+                lambda: question.vector(embedder),
+                embedder.info.model if embedder is not None else None,
+                limit=PROPOSED,
+                kinds=kinds,
+                statuses=_statuses(question.query),
+            )
         self._metrics.recall_from.labels("disk" if resident is None else "memory").inc()
         turn_ids = list({c.turn_id for c in evidence.candidates if c.turn_id}) if extent.superseded else []
         told = await fact_rows.of_turns(conn, entity, turn_ids)
         return _Seen(question.query, extent, evidence, told, standing, present, notes, self._floor(embedder))
-
-    async def _on_disk(
-        self,
-        conn: Connection,
-        entity: Entity,
-        extent: search.Extent,
-        question: Question,
-        kinds: Sequence[ItemKind] | None,
-        embedder: Embedder | None,
-    ) -> Evidence:
-        """What the indexes say to a question, of a memory without a copy: in two trips, before its vector and after.
-
-        What is found is weighed on the connection's thread too: somebody else may have the event loop meanwhile.
-        """
-        matched, held = await conn.in_one_go(lambda here: self._by_words(here, entity, extent, question.query, kinds))
-        vector = await question.vector(embedder)
-        model = embedder.info.model if embedder is not None else None
-
-        async def weigh(here: Connection) -> Evidence:
-            proposal = await search.with_nearest(here, matched, vector, model, beside=True)
-            evidence = gather(
-                proposal.candidates,
-                passages=proposal.passages,
-                document_frequencies=held,
-                average_length=proposal.average_length,
-            )
-            best = leading(question.query, evidence, self._weights)
-            words = {word for passage in best for word in passage.terms.split()[DATE_TERMS:]}
-            await _count(here, entity, held, words)
-            texts = [candidate.text for candidate in foremost(question.query, evidence, self._weights)]
-            await _count(here, entity, held, {term for text in texts for term in names_in(text)})
-            return evidence.by_rank_bm25()
-
-        return await conn.in_one_go(weigh)
-
-    async def _by_words(
-        self, conn: Connection, entity: Entity, extent: search.Extent, query: Query, kinds: Sequence[ItemKind] | None
-    ) -> tuple[search.Matched, dict[str, int]]:
-        """What the text index says, and how many passages hold each term that matters so far."""
-        terms, statuses = query.terms, _statuses(query)
-        matched = await search.matching(
-            conn, entity, extent, terms=terms, limit=PROPOSED, kinds=kinds, statuses=statuses
-        )
-        held = dict(matched.document_frequencies)
-        if self._follows(extent):
-            texts = matched.texts(BEST)
-            await _count(conn, entity, held, {term for text in texts for term in names_in(text)})
-            names = things(texts, terms, held.__getitem__, extent.passages)
-            matched = await search.also(conn, matched, names, FETCHED)
-        return matched, held
 
     def _follows(self, extent: search.Extent) -> bool:
         """Whether names lead to passages that are not proposed anyway."""
@@ -407,12 +364,6 @@ def manner_of(settings: RecallSettings) -> Manner:
 def _statuses(query: Query) -> tuple[FactStatus, ...]:
     """The facts that may be proposed: those that hold, and of those that held only where the past is asked about."""
     return ("current", "historical") if query.past else ("current",)
-
-
-async def _count(conn: Connection, entity: Entity, held: dict[str, int], words: Iterable[str]) -> None:
-    """Find out how many passages hold each of the words, where that is not known yet."""
-    if unknown := [word for word in words if word not in held]:
-        held.update(await index.frequencies(conn, entity, unknown))
 
 
 def _worth_saying(evidence: Evidence, present: Collection[tuple[str, int]], told: Sequence[Fact]) -> list[int]:
