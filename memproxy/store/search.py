@@ -72,6 +72,7 @@ class _Wanted:
     kinds: tuple[ItemKind, ...]
     statuses: tuple[str, ...]
     limit: int
+    sifted: bool  # whether many of the best may not be proposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,9 @@ async def matching(
     statuses: Sequence[str] = ("current",),
 ) -> Matched:
     """The first half of `propose`, which needs no vector: it can be read while the query is still being embedded."""
-    wanted = _Wanted(entity, tuple(kinds or _KINDS), tuple(statuses), limit)
+    kinds = tuple(kinds or _KINDS)
+    sifted = kinds != _KINDS or (extent.superseded and "historical" not in statuses)
+    wanted = _Wanted(entity, kinds, tuple(statuses), limit, sifted)
     total = extent.passages
     if total == 0:
         return Matched(wanted, {}, (), 0, dict.fromkeys(terms, 0), 0.0)
@@ -237,7 +240,7 @@ async def neighbours(conn: Connection, entity: Entity, places: Iterable[tuple[st
 
 async def gone(conn: Connection, entity: Entity, candidates: Sequence[Candidate]) -> set[tuple[ItemKind, str]]:
     """Whose passages (kind and owner) are not there any more as they were when these candidates were read."""
-    wanted = _Wanted(entity, _KINDS, ("current", "historical"), len(candidates))
+    wanted = _Wanted(entity, _KINDS, ("current", "historical"), len(candidates), False)
     now = await _passages(conn, wanted, [candidate.passage_id for candidate in candidates])
     there = {(i, candidate.owner_id, candidate.text) for i, candidate in now.items()}
     return {(c.kind, c.owner_id) for c in candidates if (c.passage_id, c.owner_id, c.text) not in there}
@@ -299,7 +302,7 @@ async def _that_may(conn: Connection, wanted: _Wanted, best: Callable[[int], Awa
     k = wanted.limit
     while True:
         found = await best(k)
-        if wanted.kinds == _KINDS:  # hardly any that may not, and those are left out when they are read
+        if not wanted.sifted:  # hardly any that may not, and those are left out when they are read
             return found
         eligible = await _eligible(conn, wanted, found)
         may = [i for i in found if i in eligible]

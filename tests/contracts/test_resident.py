@@ -314,6 +314,19 @@ async def test_after_any_change_the_copy_is_not_used_and_a_new_one_says_what_hol
     same(found, await from_disk(db))
 
 
+async def test_facts_that_held_once_take_no_place_of_those_that_hold(db: SqliteDatabase, residents: Residents) -> None:
+    for seed in range(40):
+        fact_id = await db.write(learn(seed))
+        if seed % 4:
+            await db.write(lambda conn: facts.set_status(conn, ADA, fact_id, "historical", "superseded", NOW))  # noqa: B023
+    await held(db, residents)
+    for asked in (None, 1, 2, 3):  # by words alone, and with what is nearest to facts that hold no more
+        found, expected = await from_memory(db, residents, asked), await from_disk(db, asked)
+        assert found is not None
+        same(found, expected)
+        assert len(expected) >= 9
+
+
 async def test_one_persons_copy_is_nobody_elses(db: SqliteDatabase, residents: Residents) -> None:
     await db.write(say(1, 2, 3))
     await db.write(say(4, 5, entity=BO))
