@@ -211,8 +211,10 @@ class SqliteDatabase:
             await connection.close()
         replaced = _identity(self._path) not in (None, identity)
         if replaced and identity is not None and _identity(self._log) == self._log_identity:
-            # SQLite leaves the log of a database that is gone; the one now in its place would take it for its own.
-            await asyncio.to_thread(self._log.unlink, missing_ok=True)
+            # SQLite leaves the log of a database that is gone, and its index; the one now in its place would take them
+            # for its own. Another process that has not noticed yet holds them: it keeps what it has open.
+            for left in (self._log, self._path.with_name(f"{self._path.name}-shm")):
+                await asyncio.to_thread(left.unlink, missing_ok=True)
 
     @property
     def _log(self) -> Path:

@@ -60,10 +60,26 @@ HOLD_LOCK = """
     connection.execute("COMMIT")
 """
 
+WRITE_WHEN_TOLD = """
+    import asyncio, sys
+    from memproxy.store import meta
+    from memproxy.store.sqlite import SqliteDatabase
+
+    async def main(path):
+        db = await SqliteDatabase.open(path)
+        for key in ("first", "second"):
+            await db.write(lambda conn: meta.put(conn, key, "x"))
+            print("stored", key, flush=True)
+            sys.stdin.read()
+        await db.close()
+
+    asyncio.run(main(sys.argv[1]))
+"""
+
 
 def start(script: str, *args: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", textwrap.dedent(script), *map(str, args)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 async def put(db: SqliteDatabase, key: str) -> None:
@@ -192,6 +208,29 @@ async def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
     assert await stored(db, "from the other")
     await put(db, "new")
     assert not await stored(db, "from the first")
+    assert await db.read(meta.integrity) == []
+    await db.close()
+
+
+async def test_a_file_replaced_under_two_processes_is_opened_by_each_in_its_own_time(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    other = await SqliteDatabase.open(tmp_path / "other.db")
+    await put(other, "from the other")
+    await other.close()
+    db = await SqliteDatabase.open(path)
+    await put(db, "from the first")
+    with start(WRITE_WHEN_TOLD, path) as second:
+        assert second.stdin is not None
+        assert second.stdout is not None
+        assert second.stdout.readline() == "stored first\n"
+        (tmp_path / "other.db").rename(path)
+        assert await stored(db, "from the other")  # the second process still has the former file's log open
+        await put(db, "new")
+        second.stdin.close()
+        assert second.stdout.read() == "stored second\n"
+    assert await stored(db, "second")
+    assert await stored(db, "new")
+    assert not await stored(db, "first")
     assert await db.read(meta.integrity) == []
     await db.close()
 
