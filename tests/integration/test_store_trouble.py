@@ -196,11 +196,16 @@ async def test_a_file_that_is_moved_away_is_noticed_and_found_again(tmp_path: Pa
     await db.close()
 
 
-async def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    other = await SqliteDatabase.open(tmp_path / "other.db")
+async def _another(folder: Path) -> None:
+    """A store to put in the place of the one in use."""
+    other = await SqliteDatabase.open(folder / "other.db")
     await put(other, "from the other")
     await other.close()
+
+
+async def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    await _another(tmp_path)
     db = await SqliteDatabase.open(path)
     await put(db, "from the first")
     path.unlink()
@@ -214,9 +219,7 @@ async def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
 
 async def test_a_file_replaced_under_two_processes_is_opened_by_each_in_its_own_time(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    other = await SqliteDatabase.open(tmp_path / "other.db")
-    await put(other, "from the other")
-    await other.close()
+    await _another(tmp_path)
     db = await SqliteDatabase.open(path)
     await put(db, "from the first")
     with start(WRITE_WHEN_TOLD, path) as second:
@@ -237,9 +240,7 @@ async def test_a_file_replaced_under_two_processes_is_opened_by_each_in_its_own_
 
 async def test_a_file_that_could_not_be_opened_anew_is_opened_once_it_can_be(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    other = await SqliteDatabase.open(tmp_path / "other.db")
-    await put(other, "from the other")
-    await other.close()
+    await _another(tmp_path)
     db = await SqliteDatabase.open(path)
     path.unlink()
     path.write_bytes(b"not all of it is here yet" * 100)
